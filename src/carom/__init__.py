@@ -1,0 +1,76 @@
+"""Compute every way in which a simultaneous rigid-body impact can end.
+
+Names are loaded when they are first used, so that `import carom` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from carom import lcp, plots, scenes
+    from carom.errors import CaromError, ImpactNotResolved, InvalidProblem, UnknownScene
+    from carom.impact.anitescu_potra import AnitescuPotra
+    from carom.impact.law import ImpactLaw
+    from carom.impact.problem import ImpactProblem
+    from carom.impact.routh import Routh
+    from carom.impact.routh_single import RouthSingle
+    from carom.impact.sequential import Sequential
+    from carom.outcomes.outcome_set import OutcomeSet
+    from carom.outcomes.sampled import SampledSet
+    from carom.systems.system import System
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "AnitescuPotra": "carom.impact.anitescu_potra",
+    "CaromError": "carom.errors",
+    "ImpactLaw": "carom.impact.law",
+    "ImpactNotResolved": "carom.errors",
+    "ImpactProblem": "carom.impact.problem",
+    "InvalidProblem": "carom.errors",
+    "OutcomeSet": "carom.outcomes.outcome_set",
+    "Routh": "carom.impact.routh",
+    "RouthSingle": "carom.impact.routh_single",
+    "SampledSet": "carom.outcomes.sampled",
+    "Sequential": "carom.impact.sequential",
+    "System": "carom.systems.system",
+    "UnknownScene": "carom.errors",
+    "lcp": "carom.lcp",
+    "plots": "carom.plots",
+    "scenes": "carom.scenes",
+}
+
+__all__ = [
+    "AnitescuPotra",
+    "CaromError",
+    "ImpactLaw",
+    "ImpactNotResolved",
+    "ImpactProblem",
+    "InvalidProblem",
+    "OutcomeSet",
+    "Routh",
+    "RouthSingle",
+    "SampledSet",
+    "Sequential",
+    "System",
+    "UnknownScene",
+    "lcp",
+    "plots",
+    "scenes",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from the module where it lives."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'carom' has no attribute {name!r}")
+    module = import_module(_HOMES[name])
+    value: object = module if module.__name__.endswith(f".{name}") else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

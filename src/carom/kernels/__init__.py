@@ -1,0 +1,1 @@
+"""Numba kernels: arrays and scalars in, arrays and an integer status out."""

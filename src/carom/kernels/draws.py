@@ -1,0 +1,77 @@
+"""Draw the caps on a step's normal impulses: who acts, and how fast.
+
+UNIFORM is the paper's draw: every cap independent and uniform on [0, h]. SUBSET lets a random
+subset of the contacts act, at random rates, drawn anew each step. PERSISTENT keeps subset and rates
+for a stretch of random length in impulse, so that what can be reached does not shrink with the
+step. POINTS takes the caller's numbers.
+"""
+
+from carom.kernels.jit import inlined
+from carom.kernels.random import uniform
+from carom.kernels.tolerances import COLLIDING
+
+UNIFORM, SUBSET, PERSISTENT, POINTS = 0, 1, 2, 3
+
+LONGEST = 10.0
+"""Longest stretch, in units of the impulse that stops a contact which has all of the energy.
+Longer than any impact, and drawn by a cube that makes short ones likely too."""
+
+
+@inlined
+def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m):
+    """Write a step's caps into the tail of u.
+
+    Args:
+        kind: One of the draws above.
+        caps: (m,) largest caps.
+        points: (samples, steps * m) of the unit cube, for POINTS.
+        key: Of the sample's random numbers.
+        sample: Its number.
+        step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m + 1.
+        moved: Whether the step before changed anything; if not, the stretch ends.
+        left: What is left of the present stretch.
+        rates: (m,) rates of the present stretch.
+        u: (c + m,) contact velocities, and the caps as result.
+        c, m: Extents; see `carom.kernels.paths`.
+
+    Returns:
+        What is left of the stretch after this step.
+    """
+    draw = step * (len(m) + 4)
+    if kind == POINTS:
+        for i in range(len(m)):
+            u[len(c) + i] = caps[i] * points[sample, step * len(m) + i]
+        return 0.0
+    if kind == UNIFORM:
+        for i in range(len(m)):
+            u[len(c) + i] = caps[i] * uniform(key, draw + i)
+        return 0.0
+    if kind == SUBSET or left <= 0.0 or not moved:
+        fastest = 0.0
+        useful = 0.0
+        approaching = 0
+        for i in range(len(m)):
+            # One number decides both whether a contact acts and how fast.
+            rates[i] = max(2.0 * uniform(key, draw + i) - 1.0, 0.0)
+            fastest = max(fastest, rates[i])
+            if u[i * (len(c) // len(m))] < -COLLIDING:
+                approaching += 1
+                useful += rates[i]
+        if useful == 0.0:
+            # Only contacts that rest or part would act, and the step be lost.
+            lot = int(approaching * uniform(key, draw + len(m)))
+            for i in range(len(m)):
+                if u[i * (len(c) // len(m))] < -COLLIDING:
+                    if lot == 0:
+                        rates[i] = 1.0
+                    lot -= 1
+            fastest = 1.0
+        if kind == PERSISTENT:
+            for i in range(len(m)):
+                rates[i] /= fastest
+            left = LONGEST * uniform(key, draw + len(m) + 1) ** 3
+    largest = 0.0
+    for i in range(len(m)):
+        u[len(c) + i] = min(caps[i], left if kind == PERSISTENT else caps[i]) * rates[i]
+        largest = max(largest, u[len(c) + i])
+    return left - largest

@@ -1,0 +1,62 @@
+"""Solve small dense linear systems without leaving compiled code."""
+
+from carom.kernels.jit import kernel
+from carom.kernels.tolerances import SINGULAR
+
+
+@kernel
+def eliminate(A, B, n, num_rhs):
+    """Solve A X = B in place by Gaussian elimination with partial pivoting.
+
+    Args:
+        A: (>= n, >= n) matrix; its leading block is destroyed.
+        B: (>= n, >= num_rhs) right-hand sides; overwritten with X.
+        n: Order of the system.
+        num_rhs: Number of right-hand sides.
+
+    Returns:
+        The sign of det A, or 0 where A is singular to working accuracy.
+    """
+    largest = 0.0
+    for i in range(n):
+        for j in range(n):
+            largest = max(largest, abs(A[i, j]))
+    sign = 1
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if abs(A[p, k]) <= SINGULAR * largest:
+            return 0
+        if p != k:
+            sign = -sign
+            for j in range(k, n):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+            for j in range(num_rhs):
+                B[k, j], B[p, j] = B[p, j], B[k, j]
+        if A[k, k] < 0.0:
+            sign = -sign
+        for i in range(k + 1, n):
+            factor = A[i, k] / A[k, k]
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= factor * A[k, j]
+                for j in range(num_rhs):
+                    B[i, j] -= factor * B[k, j]
+    for k in range(n - 1, -1, -1):
+        for j in range(num_rhs):
+            total = B[k, j]
+            for i in range(k + 1, n):
+                total -= A[k, i] * B[i, j]
+            B[k, j] = total / A[k, k]
+    return sign
+
+
+@kernel
+def norm_inf(x):
+    """Return the largest magnitude in a vector."""
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = max(largest, abs(x[i]))
+    return largest
