@@ -1,0 +1,1 @@
+"""Impact laws: arrays in, a set of post-impact velocities out."""

@@ -1,0 +1,94 @@
+"""The simultaneous law of Anitescu and Potra: every solution of its LCP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom.errors import ImpactNotResolved
+from carom.impact.kinds import describe_kinds
+from carom.impact.law import ImpactLaw
+from carom.kernels.tolerances import DISTINCT
+from carom.lcp import can_try_all_modes, distinct_rows, impact_lcp, modes_and_impulses, solve
+from carom.outcomes.sampled import SampledSet
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AnitescuPotra(ImpactLaw):
+    """Resolve all contacts at once [HalmPosa, eq:AnitestcuDiscreteFormulation].
+
+    Impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0, and
+    friction opposes the velocity after the impact. Such an LCP can have several solutions, and
+    all of them are returned; a solver would return one. Where the contacts have too many modes to
+    try them all (about six in the plane, four in space), solutions are collected from random
+    covering vectors of Lemke's algorithm, and `is_complete` is False.
+
+    Args:
+        num_trials: Number of covering vectors in that case.
+        seed: Of the covering vectors.
+
+    Example:
+        >>> import carom
+        >>> walker = carom.scenes.load("compass-gait").problem
+        >>> for label in carom.AnitescuPotra().resolve(walker).labels:
+        ...     print(label)
+        A sticks, B lifts
+        A sticks, B sticks
+        A sticks, B slides
+    """
+
+    num_trials: int = 256
+    seed: int = 0
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return every outcome of the simultaneous LCP.
+
+        Raises:
+            ImpactNotResolved: No solution was found; for a valid problem there always is one.
+        """
+        space = problem.space
+        complete = can_try_all_modes(space, capped=False)
+        if complete:
+            _, impulses = modes_and_impulses(space, problem.start, None)
+        if not complete or len(impulses) == 0:
+            complete = False
+            impulses = self._by_pivoting(problem)
+        impulses = impulses * np.repeat(space.impulse_unit, space.width)
+        shaped = impulses.reshape(len(impulses), space.num_contacts, space.width)
+        v_post = problem.velocity_after(impulses)
+        return SampledSet(
+            problem=problem,
+            law="Anitescu-Potra, simultaneous",
+            v_post=v_post,
+            impulse_n=shaped[:, :, 0],
+            impulse_t=shaped[:, :, 1:],
+            num_steps=np.ones(len(impulses), np.int64),
+            is_complete=complete,
+            labels=describe_kinds(problem, v_post),
+        )
+
+    def _by_pivoting(self, problem: ImpactProblem) -> FloatArray:
+        """Collect solutions (n, c) from many paths of Lemke's algorithm."""
+        space = problem.space
+        v_c = problem.start.reshape(space.num_contacts, space.width)
+        lcp = impact_lcp(space.A, space.mu, space.directions, v_c)
+        rng = np.random.default_rng(self.seed)
+        found = []
+        for trial in range(self.num_trials):
+            covering = None if trial == 0 else rng.uniform(0.1, 1.1, len(lcp.w))
+            solution = solve(lcp, covering=covering, seed=self.seed)
+            if solution.is_solved and lcp.contacts is not None:
+                found.append(lcp.contacts.impulses(solution.x).ravel())
+        if not found:
+            raise ImpactNotResolved(
+                f"the simultaneous LCP was not solved: {solution.status.value}", problem, solution
+            )
+        impulses = np.array(found)
+        return impulses[distinct_rows(impulses @ space.A, DISTINCT)]

@@ -1,0 +1,249 @@
+"""The impact problem: one configuration, one velocity, the contacts that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.friction import ContactSpace, friction_directions
+from carom.kernels.tolerances import COLLIDING, SYMMETRY
+from carom.typing import ArrayLike, BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactProblem:
+    """A robot that hits something at m contacts at once.
+
+    Input is checked here and nowhere else; arrays are copied and made read-only.
+
+    Args:
+        M: (nv, nv) mass matrix, symmetric and positive definite.
+        J_n: (m, nv) normal Jacobian; J_n v < 0 approaches.
+        J_t: (m, d, nv) tangential Jacobian, d = 1 in the plane and 2 in space; (m, nv) is taken
+            as planar.
+        mu: (m,) friction coefficients, or one for all.
+        v_pre: (nv,) velocity before the impact.
+        contacts: m names; A, B, C, ... if not given.
+        num_directions: Number k >= 3 of friction directions in space; not used in the plane.
+
+    Raises:
+        InvalidProblem: A field is wrong; the message names it, what was expected and what came.
+
+    Example:
+        >>> import carom
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.1, -1.0])
+        >>> ball.num_contacts, ball.kinetic_energy(ball.v_pre)
+        (1, 1.01)
+    """
+
+    M: FloatArray
+    J_n: FloatArray
+    J_t: FloatArray
+    mu: FloatArray
+    v_pre: FloatArray
+    contacts: tuple[str, ...]
+    num_directions: int
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        J_n: ArrayLike,
+        J_t: ArrayLike,
+        mu: ArrayLike,
+        v_pre: ArrayLike,
+        contacts: Sequence[str] | None = None,
+        num_directions: int = 8,
+    ) -> None:
+        velocity = _finite("v_pre", v_pre)
+        if velocity.ndim != 1 or len(velocity) == 0:
+            raise _wrong("v_pre", "a vector (nv,)", velocity)
+        nv = len(velocity)
+        normal = _normal_jacobian(J_n, nv)
+        m = len(normal)
+        fields = {
+            "M": _mass_matrix(M, nv),
+            "J_n": normal,
+            "J_t": _tangent_jacobian(J_t, m, nv),
+            "mu": _friction(mu, m),
+            "v_pre": velocity,
+            "contacts": _contact_names(contacts, m),
+            "num_directions": _num_directions(num_directions),
+        }
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @property
+    def num_contacts(self) -> int:
+        """Count the contacts m."""
+        return len(self.J_n)
+
+    @property
+    def num_velocities(self) -> int:
+        """Count the velocities nv."""
+        return len(self.v_pre)
+
+    @property
+    def num_tangents(self) -> int:
+        """Count the tangential dimensions d: 1 in the plane, 2 in space."""
+        return self.J_t.shape[1]
+
+    @cached_property
+    def J(self) -> FloatArray:
+        """Return the contact Jacobian (m (1 + d), nv), contact by contact, normal first."""
+        stacked = np.concatenate([self.J_n[:, None, :], self.J_t], axis=1)
+        return stacked.reshape(-1, self.num_velocities)
+
+    @cached_property
+    def impulse_to_velocity(self) -> FloatArray:
+        """Return M^-1 J^T (nv, m (1 + d)), which turns contact impulses into velocity."""
+        return np.asarray(np.linalg.solve(self.M, self.J.T), dtype=np.float64)
+
+    @cached_property
+    def space(self) -> ContactSpace:
+        """Return this impact as its contacts see it, free of units."""
+        root = np.linalg.solve(np.linalg.cholesky(self.M), self.J.T)
+        directions = friction_directions(self.num_tangents, self.num_directions)
+        return ContactSpace.build(root.T @ root, self.mu, directions, self._speed)
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """Return the dimensionless contact velocities (m (1 + d),) of v_pre.
+
+        Those that `is_colliding` counts as rest are exactly zero.
+        """
+        units = np.repeat(self.space.velocity_unit, self.space.width)
+        v_c = self.J @ self.v_pre / units
+        return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
+
+    @property
+    def _speed(self) -> float:
+        """Return |v_pre|_M [sqrt(J)]."""
+        return float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre)))
+
+    def contact_velocity(self, v: ArrayLike) -> FloatArray:
+        """Return J v, normal first: (..., m, 1 + d) for v (..., nv)."""
+        v = np.asarray(v, dtype=np.float64)
+        return (v @ self.J.T).reshape(*v.shape[:-1], self.num_contacts, 1 + self.num_tangents)
+
+    def kinetic_energy(self, v: ArrayLike) -> Any:
+        """Return v^T M v / 2 [J]: a float for v (nv,), an array (...) for v (..., nv)."""
+        v = np.asarray(v, dtype=np.float64)
+        energy = 0.5 * np.einsum("...i,ij,...j->...", v, self.M, v)
+        return float(energy) if v.ndim == 1 else energy
+
+    def is_colliding(self, v: ArrayLike) -> Any:
+        """Tell whether some contact approaches: a bool for v (nv,), an array for v (..., nv).
+
+        Speeds below a 1e-10th of what this impact's energy could give a contact count as rest.
+        """
+        v = np.asarray(v, dtype=np.float64)
+        approaching: BoolArray = v @ self.J_n.T < -COLLIDING * self.space.velocity_unit
+        colliding = approaching.any(axis=-1)
+        return bool(colliding) if v.ndim == 1 else colliding
+
+    def velocity_after(self, impulses: FloatArray) -> FloatArray:
+        """Return v_pre + M^-1 J^T impulse for impulses (..., m (1 + d)) [N s]."""
+        return self.v_pre + impulses @ self.impulse_to_velocity.T
+
+
+def _wrong(field: str, expected: str, value: FloatArray) -> InvalidProblem:
+    return InvalidProblem(f"{field}: expected {expected}, got an array of shape {value.shape}")
+
+
+def _finite(field: str, value: ArrayLike) -> FloatArray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        at = f" at {list(where)}" if where else ""
+        raise InvalidProblem(f"{field}: expected finite numbers, got {array[where]}{at}")
+    return array
+
+
+def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:
+    matrix = _finite("M", M)
+    if matrix.shape != (nv, nv):
+        raise _wrong("M", f"({nv}, {nv}) to go with v_pre", matrix)
+    asymmetry = np.abs(matrix - matrix.T).max()
+    if asymmetry > SYMMETRY * np.abs(matrix).max():
+        raise InvalidProblem(
+            f"M: expected a symmetric matrix, got one that differs from its transpose by "
+            f"{asymmetry:.3g}"
+        )
+    matrix = 0.5 * (matrix + matrix.T)
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise InvalidProblem(
+            f"M: expected a positive definite matrix, got one with eigenvalue {smallest:.3g}"
+        ) from None
+    return matrix
+
+
+def _normal_jacobian(J_n: ArrayLike, nv: int) -> FloatArray:
+    normal = _finite("J_n", J_n)
+    if normal.ndim == 2 and len(normal) == 0:
+        raise InvalidProblem("J_n: expected at least one contact, got none")
+    if normal.ndim != 2 or normal.shape[1] != nv:
+        raise _wrong("J_n", f"(m, {nv}) to go with v_pre", normal)
+    empty = np.flatnonzero(~normal.any(axis=1))
+    if len(empty):
+        raise InvalidProblem(
+            f"J_n: expected rows that are not all zero, got zero in row {empty[0]}; "
+            f"no motion opens or closes that contact"
+        )
+    return normal
+
+
+def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
+    tangent = _finite("J_t", J_t)
+    if tangent.ndim == 2:
+        tangent = tangent[:, None, :]
+    if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
+        expected = f"({m}, {nv}), ({m}, 1, {nv}) or ({m}, 2, {nv}) to go with J_n"
+        raise InvalidProblem(
+            f"J_t: expected {expected}, got an array of shape {np.shape(np.asarray(J_t))}"
+        )
+    return tangent
+
+
+def _friction(mu: ArrayLike, m: int) -> FloatArray:
+    friction = _finite("mu", mu)
+    if friction.shape not in ((), (m,)):
+        raise _wrong("mu", f"one number or ({m},)", friction)
+    if (friction < 0.0).any():
+        raise InvalidProblem(f"mu: expected numbers >= 0, got {friction.min():.3g}")
+    return np.array(np.broadcast_to(friction, (m,)))
+
+
+def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
+    if contacts is None:
+        alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        return tuple(alphabet[i] if m <= len(alphabet) else f"C{i + 1}" for i in range(m))
+    names = (contacts,) if isinstance(contacts, str) else tuple(contacts)
+    if len(names) != m or not all(isinstance(name, str) and name for name in names):
+        raise InvalidProblem(f"contacts: expected {m} names, got {names!r}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidProblem(f"contacts: expected different names, got {repeated[0]!r} repeatedly")
+    return names
+
+
+def _num_directions(num_directions: int) -> int:
+    if isinstance(num_directions, bool) or int(num_directions) != num_directions:
+        raise InvalidProblem(f"num_directions: expected an integer, got {num_directions!r}")
+    if num_directions < 3:
+        raise InvalidProblem(f"num_directions: expected at least 3, got {num_directions}")
+    return int(num_directions)

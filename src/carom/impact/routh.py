@@ -1,0 +1,206 @@
+"""The set-valued law of Halm and Posa, sampled [HalmPosa, Algorithms 1 and 2]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.friction import impulse_basis
+from carom.impact.law import ImpactLaw
+from carom.impact.sampler import Progress, Sampler
+from carom.kernels import draws, paths
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.sampled import SampledSet
+from carom.typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
+SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Routh(ImpactLaw):
+    """Sample the ways in which an impact can end.
+
+    Each sample lets normal impulses grow step by step, at rates that nobody can know and that
+    are therefore drawn, until no contact approaches. Sample i of a seed is the same to the last
+    bit whatever the number of samples or threads.
+
+    Args:
+        num_samples: Number of samples.
+        step_impulse: Largest normal impulse h of a contact in one step [N s]. Default: what
+            stops the contact that takes most, if it had all of the impact's energy.
+        max_steps: Steps after which a sample counts as unfinished.
+        seed: Of all draws.
+        draw: How caps on the impulses of a step are drawn from [0, h]^m. "persistent" lets a
+            random subset of contacts act at random rates, for a stretch of random length: its
+            reach does not shrink with h. "subset" draws subset and rates anew each step.
+            "uniform" is the paper's: independent and uniform, and with small h its samples
+            crowd in the middle of the set.
+        selection: Which solution of a step with several is taken: "random", each with equal
+            chances, or "lemke", the one that Lemke's algorithm happens to find.
+        points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, that take the
+            place of draw, num_samples and max_steps: caps are h times m numbers a step.
+        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after max_steps gets
+            one more step with the caps epsilon / (3 psi). Default: a millionth of |v_pre|.
+        num_threads: Threads to use; all cores by default.
+        progress: Called with (samples done, samples in all).
+
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Example:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> outcomes = carom.Routh(num_samples=1000).resolve(block)
+        >>> bool((outcomes.contact_velocities[:, :, 0] > -1e-9).all())
+        True
+    """
+
+    num_samples: int = 2**14
+    step_impulse: float | None = None
+    max_steps: int = 100
+    seed: int = 0
+    draw: str = "persistent"
+    selection: str = "random"
+    points: FloatArray | None = None
+    epsilon: float | None = None
+    num_threads: int | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.points is not None:
+            points = _check_points(self.points)
+            object.__setattr__(self, "points", points)
+            object.__setattr__(self, "num_samples", len(points))
+        for name in ("num_samples", "max_steps"):
+            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
+                raise InvalidProblem(f"{name}: expected an integer >= 1, got {getattr(self, name)}")
+        if not (int(self.seed) == self.seed and 0 <= self.seed < 2**53):
+            raise InvalidProblem(f"seed: expected an integer from 0 to 2^53 - 1, got {self.seed}")
+        if self.draw not in DRAWS:
+            raise InvalidProblem(f"draw: expected one of {', '.join(DRAWS)}, got {self.draw!r}")
+        if self.selection not in SELECTIONS:
+            raise InvalidProblem(
+                f"selection: expected one of {', '.join(SELECTIONS)}, got {self.selection!r}"
+            )
+        for name in ("step_impulse", "epsilon"):
+            value = getattr(self, name)
+            if value is not None and not (np.isfinite(value) and value > 0.0):
+                raise InvalidProblem(f"{name}: expected a number > 0, got {value}")
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return the sampled post-impact set.
+
+        Raises:
+            ImpactNotResolved: Not one sample ended.
+        """
+        sampler = self.sampler(problem)
+        totals, statuses, steps = sampler.run(self.num_samples, self.num_threads, self.progress)
+        units = np.repeat(problem.space.impulse_unit, problem.space.width)
+        totals *= units
+        finished = statuses == paths.FINISHED
+        reasons = self._reasons(statuses)
+        if not finished.any():
+            raise ImpactNotResolved("no sample ended: " + "; ".join(reasons), problem)
+        ends = np.flatnonzero(finished)
+        impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
+        return SampledSet(
+            problem=problem,
+            law=f"Routh, {'points' if self.points is not None else self.draw} draws",
+            v_post=problem.velocity_after(totals[ends]),
+            impulse_n=impulses[:, :, 0],
+            impulse_t=impulses[:, :, 1:],
+            num_steps=steps[ends],
+            is_complete=not problem.is_colliding(problem.v_pre),
+            v_unfinished=problem.velocity_after(totals[~finished]),
+            unfinished=reasons,
+            _replay=_replayer(problem, sampler, ends, steps),
+        )
+
+    def sampler(self, problem: ImpactProblem) -> Sampler:
+        """Prepare the kernels for a problem."""
+        space = problem.space
+        m = space.num_contacts
+        points = np.empty((0, 0)) if self.points is None else self.points
+        if self.points is not None and points.shape[1] % m:
+            raise InvalidProblem(
+                f"points: expected a multiple of {m} columns, one a contact and step, got "
+                f"{points.shape[1]}"
+            )
+        step = self.step_impulse or float(space.impulse_unit.max())
+        rule = paths.Rule(
+            v_c=problem.start,
+            caps=step / space.impulse_unit,
+            last_caps=self._last_impulse(problem) / space.impulse_unit,
+            max_steps=self.max_steps if self.points is None else points.shape[1] // m,
+            draw=DRAWS[self.draw] if self.points is None else draws.POINTS,
+            selection=SELECTIONS[self.selection],
+            seed=int(self.seed),
+            points=points,
+        )
+        return Sampler.prepare(space, rule, self.num_samples)
+
+    def _last_impulse(self, problem: ImpactProblem) -> float:
+        """Return epsilon / (3 psi) of Algorithm 2, with psi as in its first line [N s]."""
+        m = problem.num_contacts
+        basis = impulse_basis(m, problem.space.directions)
+        largest = np.linalg.norm(problem.impulse_to_velocity @ basis, ord=2)
+        psi = largest * m * (1.0 + problem.mu.max()) + 1.0
+        epsilon = self.epsilon or 1e-6 * float(np.linalg.norm(problem.v_pre))
+        return epsilon / (3.0 * psi)
+
+    def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
+        reasons = []
+        late = int((statuses == paths.UNFINISHED).sum())
+        failed = int((statuses == paths.FAILED).sum())
+        if late:
+            reasons.append(
+                f"{late:,} of {self.num_samples:,} samples still collided after the last step; "
+                f"raise max_steps or step_impulse"
+            )
+        if failed:
+            reasons.append(
+                f"{failed:,} of {self.num_samples:,} samples met a step without an accurate LCP "
+                f"solution; look for nearly dependent contacts"
+            )
+        return tuple(reasons)
+
+
+def _check_points(points: ArrayLike) -> FloatArray:
+    array = np.array(points, dtype=np.float64)
+    if array.ndim != 2 or array.size == 0:
+        raise InvalidProblem(f"points: expected (n, steps * m), got shape {array.shape}")
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise InvalidProblem("points: expected numbers from 0 to 1")
+    return array
+
+
+def _replayer(
+    problem: ImpactProblem, sampler: Sampler, ends: IntArray, steps: IntArray
+) -> Callable[[int], ImpactPath]:
+    """Return a function that runs outcome i again and tells its steps."""
+
+    def replay(i: int) -> ImpactPath:
+        m, c = problem.num_contacts, len(problem.J)
+        record = sampler.record(int(ends[i]), int(steps[ends[i]]))
+        unit = np.repeat(problem.space.impulse_unit, problem.space.width)
+        impulses = record[:, c : 2 * c] * unit
+        totals = np.vstack([np.zeros(c), np.cumsum(impulses, axis=0)])
+        shaped = impulses.reshape(len(record), m, -1)
+        return ImpactPath(
+            v=problem.velocity_after(totals),
+            lambda_n=shaped[:, :, 0],
+            lambda_t=shaped[:, :, 1:],
+            lambda_max=record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
+            modes=tuple(sampler.mode_names(row) for row in record[:, 2 * c + m :]),
+        )
+
+    return replay

@@ -1,0 +1,83 @@
+"""Routh's method for one planar contact, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.impact.law import ImpactLaw
+from carom.outcomes.sampled import SampledSet
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RouthSingle(ImpactLaw):
+    """Resolve one planar contact exactly [HalmPosa, eq:routhsingle; Routh 1891].
+
+    The normal impulse grows until the contact stops approaching. Meanwhile the contact slides
+    against full friction; if the slip stops, it sticks where the friction cone allows that, and
+    else slides on, forward or back. The outcome is unique.
+    """
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return the one outcome; its label tells the phases.
+
+        Raises:
+            InvalidProblem: There are several contacts, or the contact is in space.
+        """
+        if problem.num_contacts != 1 or problem.num_tangents != 1:
+            raise InvalidProblem(
+                f"J_n: expected one planar contact, got {problem.num_contacts} with "
+                f"{problem.num_tangents} tangents each; use carom.Routh"
+            )
+        impulse, phases = _impulse(problem)
+        return SampledSet(
+            problem=problem,
+            law="Routh, one contact, closed form",
+            v_post=problem.velocity_after(impulse[None, :]),
+            impulse_n=impulse[None, :1],
+            impulse_t=impulse[None, 1:, None],
+            num_steps=np.array([len(phases)]),
+            is_complete=True,
+            labels=(", then ".join(phases) or "does not collide",),
+        )
+
+
+def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
+    """Return the impulse (n, t) [N s] and the phases that it went through."""
+    A = problem.space.A
+    mu = float(problem.mu[0])
+    v_n, v_t = problem.start
+    impulse = np.zeros(2)
+    phases: list[str] = []
+    if not problem.is_colliding(problem.v_pre):
+        return impulse, phases
+    if v_t != 0.0:
+        slip = np.sign(v_t)
+        direction = np.array([1.0, -mu * slip])
+        rate_n, rate_t = A @ direction
+        phases.append(f"slides {'+' if slip > 0 else '-'}")
+        # Slip that does not stop leaves rate_n > 0, because A is positive definite.
+        until_stop = -v_t / rate_t if slip * rate_t < 0.0 else np.inf
+        until_end = -v_n / rate_n if rate_n > 0.0 else np.inf
+        length = min(until_stop, until_end)
+        impulse += length * direction
+        if until_end <= until_stop:
+            return impulse * problem.space.impulse_unit, phases
+        v_n += length * rate_n
+    ratio = -A[1, 0] / A[1, 1]
+    if abs(ratio) <= mu:
+        direction = np.array([1.0, ratio])
+        phases.append("sticks")
+    else:
+        slip = np.sign(A[1, 0])
+        direction = np.array([1.0, -mu * slip])
+        phases.append(f"slides {'+' if slip > 0 else '-'}")
+    impulse += -v_n / (A[0] @ direction) * direction
+    return impulse * problem.space.impulse_unit, phases

@@ -1,0 +1,154 @@
+"""Drive the path kernels: prepare a table of pieces, run samples on all cores, replay one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+
+from carom.friction import ContactSpace
+from carom.kernels import draws, paths
+from carom.pieces import (
+    MOST_COMPARED,
+    Pieces,
+    Trial,
+    can_tabulate,
+    extents,
+    mode_name,
+    search_table,
+)
+from carom.typing import FloatArray, IntArray
+
+Progress = Callable[[int, int], None]
+
+CHUNK = 8192
+TRIAL_SAMPLES = 256
+TRIAL_STEPS = 50
+TRIAL_SEED = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """One impact and one rule, ready to be run."""
+
+    space: ContactSpace
+    rule: paths.Rule
+    table: paths.Table
+
+    @classmethod
+    def prepare(cls, space: ContactSpace, rule: paths.Rule, num_samples: int) -> Sampler:
+        """Tabulate the pieces: all of them for few contacts, else those that a trial run meets.
+
+        For few contacts the trial only tells what to look for first, and is left out where
+        there are not enough samples to repay it; it changes no result.
+        """
+        if rule.selection == paths.LEMKE:
+            return cls(space, rule, search_table(space, _no_pieces(space)))
+        if not can_tabulate(space):
+            trial = _run_trial(cls(space, rule, search_table(space, _no_pieces(space))))
+            modes, counts = np.unique(trial.modes, axis=0, return_counts=True)
+            pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")])
+            return cls(space, rule, search_table(space, pieces))
+        pieces = Pieces.all(space)
+        plain = cls(space, rule, search_table(space, pieces))
+        if num_samples < 4 * TRIAL_SAMPLES or len(pieces) > MOST_COMPARED:
+            return plain
+        return cls(space, rule, search_table(space, pieces, _run_trial(plain)))
+
+    def run(
+        self, num_samples: int, num_threads: int | None, progress: Progress | None
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return impulses (n, c), statuses (n,) and numbers of steps (n,), dimensionless."""
+        totals = np.empty((num_samples, len(self.rule.v_c)))
+        statuses = np.empty(num_samples, np.int64)
+        steps = np.empty(num_samples, np.int64)
+        record = np.empty((0, 0, 0))
+
+        def run_chunk(start: int) -> int:
+            part = slice(start, min(start + CHUNK, num_samples))
+            self._call(start, totals[part], statuses[part], steps[part], record)
+            return part.stop - part.start
+
+        with ThreadPoolExecutor(num_threads or available_cores()) as pool:
+            done = 0
+            try:
+                jobs = [pool.submit(run_chunk, start) for start in range(0, num_samples, CHUNK)]
+                for job in as_completed(jobs):
+                    done += job.result()
+                    if progress is not None:
+                        progress(done, num_samples)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return totals, statuses, steps
+
+    def record(self, sample: int, num_steps: int) -> FloatArray:
+        """Run one sample again and return what each step did; see `carom.kernels.paths`."""
+        c, m = len(self.rule.v_c), self.space.num_contacts
+        record = np.full((1, num_steps, 2 * c + 2 * m), -1.0)
+        self._call(sample, np.empty((1, c)), np.empty(1, np.int64), np.empty(1, np.int64), record)
+        return record[0]
+
+    def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
+        """Name the modes of one step."""
+        return tuple(mode_name(int(mode), self.space.directions) for mode in modes)
+
+    def _call(
+        self,
+        first: int,
+        totals: FloatArray,
+        statuses: IntArray,
+        steps: IntArray,
+        record: FloatArray,
+    ) -> None:
+        # The random numbers wrap around by design; interpreted, NumPy would warn of it.
+        with np.errstate(over="ignore"):
+            paths.run_chunk(
+                self.space.kernel,
+                self.table,
+                self.rule,
+                extents(self.space),
+                first,
+                totals,
+                statuses,
+                steps,
+                record,
+            )
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _no_pieces(space: ContactSpace) -> Pieces:
+    return Pieces.of_modes(space, np.empty((0, space.num_contacts), np.int64))
+
+
+def _run_trial(sampler: Sampler) -> Trial:
+    """Run some samples and note their steps."""
+    rule = sampler.rule
+    draw = draws.PERSISTENT if rule.draw == draws.POINTS else rule.draw
+    length = min(rule.max_steps, TRIAL_STEPS)
+    trial = Sampler(
+        sampler.space,
+        rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length),
+        sampler.table,
+    )
+    c, m = len(rule.v_c), sampler.space.num_contacts
+    record = np.full((TRIAL_SAMPLES, length, 2 * c + 2 * m), -1.0)
+    statuses, steps = np.empty(TRIAL_SAMPLES, np.int64), np.empty(TRIAL_SAMPLES, np.int64)
+    trial._call(0, np.empty((TRIAL_SAMPLES, c)), statuses, steps, record)
+    start = np.tile(rule.v_c, (TRIAL_SAMPLES, 1, 1))
+    before = np.concatenate([start, record[:, :-1, :c]], axis=1)
+    u = np.concatenate([before, record[:, :, 2 * c : 2 * c + m]], axis=2)
+    taken = record[:, :, -1] >= 0.0
+    is_first = np.zeros_like(taken)
+    is_first[:, 0] = True
+    modes = record[:, :, 2 * c + m :].astype(np.int64)
+    return Trial(u[taken], modes[taken], is_first[taken])

@@ -1,0 +1,119 @@
+"""A finite set of outcomes: samples of a law, or the few answers of a classical one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from carom.errors import CaromError
+from carom.kernels.tolerances import STICKING
+from carom.outcomes.outcome_set import OutcomeSet
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.summary import describe
+from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SampledSet(OutcomeSet):
+    """Finitely many outcomes of an impact.
+
+    Attributes:
+        problem: The impact.
+        law: Name of the law that made the set.
+        v_post: (n, nv) outcomes.
+        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
+        impulse_t: (n, m, d) tangential impulse likewise [N s].
+        num_steps: (n,) steps (or single impacts) that each outcome took.
+        is_complete: True only where no outcome of the law can be missing.
+        labels: What led to each outcome, where there are words for it.
+        v_unfinished: (k, nv) last velocities of samples that did not end; they are no outcomes.
+        unfinished: Why samples did not end, one line a reason.
+    """
+
+    problem: ImpactProblem
+    law: str
+    v_post: FloatArray
+    impulse_n: FloatArray
+    impulse_t: FloatArray
+    num_steps: IntArray
+    is_complete: bool
+    labels: tuple[str, ...] | None = None
+    v_unfinished: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    unfinished: tuple[str, ...] = ()
+    _replay: Callable[[int], ImpactPath] | None = None
+
+    def __len__(self) -> int:
+        return len(self.v_post)
+
+    @property
+    def num_unfinished(self) -> int:
+        """Count the samples that did not end."""
+        return len(self.v_unfinished)
+
+    @cached_property
+    def contact_velocities(self) -> FloatArray:
+        """Return the contact velocities (n, m, 1 + d) of all outcomes, normal first."""
+        return self.problem.contact_velocity(self.v_post)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.v_post)
+
+    def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
+        """Tell whether some outcome lies within a Euclidean distance tol of v (nv,)."""
+        distance, _ = self._tree.query(np.asarray(v, dtype=np.float64))
+        return bool(distance <= tol)
+
+    def support(self, direction: ArrayLike) -> float:
+        """Return the largest direction . v over the outcomes."""
+        return float((self.v_post @ np.asarray(direction, dtype=np.float64)).max())
+
+    def contact_bounds(self) -> FloatArray:
+        """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""
+        v_c = self.contact_velocities
+        return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
+
+    def sample(self, n: int, seed: int = 0) -> FloatArray:
+        """Return n outcomes (n, nv) drawn with equal chances, with replacement."""
+        return self.v_post[np.random.default_rng(seed).integers(len(self), size=n)]
+
+    def project(self, rows: ArrayLike) -> FloatArray:
+        """Return rows @ v for every outcome: (n, r) for rows (r, nv)."""
+        return self.v_post @ np.asarray(rows, dtype=np.float64).T
+
+    def path(self, i: int) -> ImpactPath:
+        """Return how outcome i came about, step by step.
+
+        Raises:
+            CaromError: The law of this set does not step.
+        """
+        if self._replay is None:
+            raise CaromError(f"{self.law}: this law has no paths; use carom.Routh")
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"outcome {i} of {len(self)}")
+        return self._replay(i % len(self))
+
+    def kinds(self) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Tell which contacts (n, m) stick, slide and lift in each outcome.
+
+        A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds
+        below a 1e-9th of the impact's speed count as zero.
+        """
+        v_c = self.contact_velocities
+        small = STICKING * self.problem.space.velocity_unit
+        lifts = v_c[..., 0] > small
+        slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
+        return ~lifts & ~slides, slides, lifts
+
+    def summary(self) -> str:
+        """Describe the set as a table: ranges, what contacts do, energy, steps, unfinished."""
+        return describe(self)

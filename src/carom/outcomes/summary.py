@@ -1,0 +1,64 @@
+"""A set of samples as a table for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from carom.outcomes.sampled import SampledSet
+
+
+def describe(outcomes: SampledSet) -> str:
+    """Write a set as text: a head line, one line a contact, then what concerns all of it."""
+    lines = [_head(outcomes)]
+    if len(outcomes):
+        lines += _contact_table(outcomes)
+        lines += _totals(outcomes)
+    lines += [f"  unfinished   {outcomes.num_unfinished:,}", *_reasons(outcomes)]
+    return "\n".join(lines)
+
+
+def _head(outcomes: SampledSet) -> str:
+    count = len(outcomes)
+    noun = "outcome" if count == 1 else "outcomes"
+    complete = "complete" if outcomes.is_complete else "outcomes may be missing"
+    return f"{outcomes.law}: {count:,} {noun} ({complete})"
+
+
+def _contact_table(outcomes: SampledSet) -> list[str]:
+    bounds = outcomes.contact_bounds()
+    # Rounding noise of a resting contact would fill the table with 1e-17s.
+    bounds = np.where(
+        np.abs(bounds) < 1e-12 * outcomes.problem.space.velocity_unit.max(), 0.0, bounds
+    )
+    shares = [100.0 * kind.mean(axis=0) for kind in outcomes.kinds()]
+    tangents = ["tangential"] if outcomes.problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
+    width = max(7, *(len(name) for name in outcomes.problem.contacts))
+    head = "".join(f"{name + ' [m/s]':>26}" for name in ["normal", *tangents])
+    lines = [f"  {'contact':<{width}}{head}{'sticks':>9}{'slides':>9}{'lifts':>9}"]
+    for i, name in enumerate(outcomes.problem.contacts):
+        ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in bounds[i])
+        parts = "".join(f"{share[i]:>8.1f}%" for share in shares)
+        lines.append(f"  {name:<{width}}{ranges}{parts}")
+    return lines
+
+
+def _totals(outcomes: SampledSet) -> list[str]:
+    problem = outcomes.problem
+    before = problem.kinetic_energy(problem.v_pre)
+    kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else np.ones(1)
+    kept = np.where(kept < 1e-15, 0.0, kept)
+    steps = outcomes.num_steps
+    lines = [
+        f"  energy kept  {100 * kept.min():.4g} … {100 * kept.max():.4g} % of {before:.4g} J",
+        f"  steps        {steps.mean():.3g} per sample, {steps.max()} at most",
+    ]
+    if outcomes.labels is not None:
+        lines += [f"  - {label}" for label in outcomes.labels]
+    return lines
+
+
+def _reasons(outcomes: SampledSet) -> list[str]:
+    return [f"  - {reason}" for reason in outcomes.unfinished]
