@@ -1,0 +1,40 @@
+"""The paper's examples by name."""
+
+import difflib
+import importlib
+
+from carom.errors import UnknownScene
+from carom.scenes.scene import Scene
+
+__all__ = ["Scene", "load", "names"]
+
+# Each name is that of a module in this folder, with dashes for underscores.
+_NAMES = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that `load` takes."""
+    return _NAMES
+
+
+def load(name: str, **parameters: float) -> Scene:
+    """Build a scene, with the paper's parameters unless others are given.
+
+    Args:
+        name: One of `names()`.
+        **parameters: Keywords of that scene's `make`, e.g. `mu=0.5`.
+
+    Raises:
+        UnknownScene: If there is no such scene.
+    """
+    if name not in _NAMES:
+        raise UnknownScene(_unknown(name))
+    module = importlib.import_module(f"carom.scenes.{name.replace('-', '_')}")
+    scene: Scene = module.make(**parameters)
+    return scene
+
+
+def _unknown(name: str) -> str:
+    close = difflib.get_close_matches(name, _NAMES, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"no scene is named {name!r}{hint}; the scenes are {', '.join(_NAMES)}"

@@ -1,0 +1,64 @@
+"""A tilted box that slides on one corner into a wall."""
+
+import math
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.scenes.scene import Scene, require_positive
+from carom.systems import FLOOR, Body, Disc, HalfPlane, PlanarSystem, PlaneContact, Polygon
+
+WALL = HalfPlane(point=(0.0, 0.0), normal=(-1.0, 0.0))
+"""The wall x = 0, with the box on its left."""
+
+
+def make(
+    *,
+    side: float = 1.0,
+    mass: float = 1.0,
+    tilt: float = math.radians(10.0),
+    mu: float = 1.0,
+    speed: float = 1.0,
+) -> Scene:
+    """Build the box and wall [HalmPosa, Table "Box and wall parameters"].
+
+    Coordinates are (x, y, angle) of the centre. Contact A is the lowest corner, on the floor y = 0,
+    B the rightmost, on the wall x = 0: two neighbours, since the box is turned by 90° - tilt.
+
+    Args:
+        side: Side of the square [m].
+        mass: Mass of the uniform box [kg].
+        tilt: Angle from the box to the ground, between 0 and pi/2 [rad].
+        mu: Friction coefficient.
+        speed: Speed towards the wall [m/s].
+    """
+    require_positive(side=side, mass=mass)
+    if not 0.0 < tilt < math.pi / 2:
+        raise InvalidProblem(f"tilt must lie between 0 and pi/2, got {tilt!r}")
+    half = side / 2
+    box = Body(
+        name="box",
+        mass=mass,
+        inertia=mass * side**2 / 6,
+        outline=(Polygon(((-half, -half), (half, -half), (half, half), (-half, half))),),
+    )
+    system = PlanarSystem(
+        bodies=[box],
+        contacts=[
+            PlaneContact("A", Disc("box", (-half, -half)), FLOOR, mu),
+            PlaneContact("B", Disc("box", (half, -half)), WALL, mu),
+        ],
+    )
+    q = np.array([0.0, 0.0, math.pi / 2 - tilt])
+    floor_gap, wall_gap = system.gap(q)
+    q[:2] = wall_gap, -floor_gap
+    return Scene(
+        name="box-wall",
+        description="a tilted box slides on one corner along the floor and hits a wall",
+        system=system,
+        q=q,
+        v=np.array([speed, 0.0, 0.0]),
+        step_impulse=2.0,
+        max_steps=5,
+        num_samples=2**18,
+    )

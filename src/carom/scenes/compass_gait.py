@@ -1,0 +1,81 @@
+"""A compass-gait walker that takes a wide step."""
+
+import math
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.scenes.scene import Scene, require_positive, velocity_at_rest
+from carom.systems import (
+    FLOOR,
+    Body,
+    Disc,
+    PlanarSystem,
+    PlaneContact,
+    Polygon,
+    Prismatic,
+    Revolute,
+)
+
+
+def make(
+    *,
+    leg_length: float = 1.0,
+    mass_to_foot: float = 0.5,
+    mass: float = 1.0,
+    leg_pitch: float = math.radians(78.0),
+    leading_rate: float = 0.25,
+    trailing_rate: float = 0.25,
+    mu: float = 5.0,
+) -> Scene:
+    """Build the compass gait [HalmPosa, Table "Compass gait parameters"].
+
+    Coordinates are (hip x, hip y, leading leg, trailing leg), both angles from the vertical; the
+    walker moves to -x. Contact A is the leading foot, B the trailing foot, which rests.
+
+    Args:
+        leg_length: Length of a leg [m].
+        mass_to_foot: Distance of a leg's point mass from its foot [m].
+        mass: Mass of a leg [kg].
+        leg_pitch: Trailing leg's angle; the leading leg's is its opposite, so that both feet
+            touch [rad].
+        leading_rate: Leading leg's angular velocity [rad/s].
+        trailing_rate: Trailing leg's angular velocity [rad/s].
+        mu: Friction coefficient.
+    """
+    require_positive(leg_length=leg_length, mass=mass)
+    if not 0.0 < leg_pitch < math.pi / 2:
+        raise InvalidProblem(f"leg_pitch must lie between 0 and pi/2, got {leg_pitch!r}")
+    foot = (0.0, -leg_length)
+    legs = [
+        Body(
+            name=name,
+            mass=mass,
+            inertia=0.0,
+            parent="hip",
+            joints=(Revolute(),),
+            com=(0.0, mass_to_foot - leg_length),
+            outline=(Polygon(((0.0, 0.0), foot)),),
+        )
+        for name in ("leading", "trailing")
+    ]
+    hip = Body("hip", 0.0, 0.0, joints=(Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0))))
+    system = PlanarSystem(
+        bodies=[hip, *legs],
+        contacts=[
+            PlaneContact("A", Disc("leading", foot), FLOOR, mu),
+            PlaneContact("B", Disc("trailing", foot), FLOOR, mu),
+        ],
+    )
+    q = np.array([0.0, leg_length * math.cos(leg_pitch), -leg_pitch, leg_pitch])
+    v = np.array([0.0, 0.0, leading_rate, trailing_rate])
+    return Scene(
+        name="compass-gait",
+        description="a two-legged walker takes a wide step while its trailing foot rests",
+        system=system,
+        q=q,
+        v=velocity_at_rest(system, q, v, contact="B", free=(0, 1)),
+        step_impulse=0.25,
+        max_steps=5,
+        num_samples=2**20,
+    )

@@ -1,0 +1,73 @@
+"""A scene: a system at the moment of an impact, with the settings that resolve it well."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carom.errors import InvalidProblem
+from carom.impact.problem import ImpactProblem
+from carom.systems import System
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Hold a system in the state in which it hits something.
+
+    Attributes:
+        name: Name under which `carom.scenes.load` finds it.
+        description: What happens, in one line.
+        system: The mechanical system.
+        q: Configuration at the impact, (nq,), read-only.
+        v: Velocity before the impact, (nv,), read-only.
+        step_impulse: The paper's h, the largest normal impulse of one step [N s].
+        max_steps: The paper's N, the length of one path.
+        num_samples: The paper's M, the number of paths.
+    """
+
+    name: str
+    description: str
+    system: System
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    step_impulse: float
+    max_steps: int
+    num_samples: int
+
+    def __post_init__(self) -> None:
+        for field in ("q", "v"):
+            array = np.array(getattr(self, field), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, field, array)
+
+    @property
+    def problem(self) -> ImpactProblem:
+        """Return the impact of the contacts that touch at `q`."""
+        return self.system.impact_problem(self.q, self.v)
+
+
+def velocity_at_rest(
+    system: System, q: ArrayLike, v: ArrayLike, contact: str, free: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return `v` with the entries `free` chosen so that one planar contact stands still.
+
+    Solves J_c v = 0 for the two entries `free`, with J_c the contact's normal and tangent rows,
+    and repeats on the residual, so that J_c v is zero to the last bit or nearly so: an impact law
+    must not take rounding for an approach.
+    """
+    index = system.contacts.index(contact)
+    rows = np.vstack([system.normal_jacobian(q)[index], system.tangent_jacobian(q)[index]])
+    columns = list(free)
+    velocity = np.array(v, dtype=np.float64)
+    for _ in range(3):
+        velocity[columns] -= np.linalg.solve(rows[:, columns], rows @ velocity)
+    return velocity
+
+
+def require_positive(**values: float) -> None:
+    """Refuse a parameter that is not positive and finite."""
+    for name, value in values.items():
+        if not (value > 0.0 and math.isfinite(value)):
+            raise InvalidProblem(f"{name} must be positive and finite, got {value!r}")

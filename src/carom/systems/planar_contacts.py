@@ -1,0 +1,182 @@
+"""Planar contacts: a disc on a static half-plane, and a disc on a disc.
+
+A contact has a unit normal n and the tangent t = (n_y, -n_x): on a floor n = (0, 1), t = (1, 0).
+Rows are those of the *material* contact points, so a disc that turns in place slides:
+with its centre's Jacobian J_c, its turning rate's J_w and the contact point at -r n from the
+centre, that point moves along t with (t · J_c + r J_w) v, and along n with n · J_c v.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carom.errors import InvalidProblem
+from carom.systems.planar_frame import (
+    Frame,
+    Vector2,
+    checked_direction,
+    checked_nonnegative,
+    checked_vector,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactState:
+    """Hold one contact's geometry at one configuration.
+
+    Attributes:
+        gap: Distance between the surfaces, < 0 if they penetrate [m].
+        normal_row: d gap / d q, (nv,).
+        tangent_row: Velocity of the material points along the tangent, (nv,).
+    """
+
+    gap: float
+    normal_row: NDArray[np.float64]
+    tangent_row: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Disc:
+    """Fix a disc on a body.
+
+    Attributes:
+        body: Name of the body.
+        center: Centre in the body's frame [m].
+        radius: Radius [m]; 0 makes a point.
+    """
+
+    body: str
+    center: Vector2 = (0.0, 0.0)
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        what = f"of the disc on body {self.body!r}"
+        object.__setattr__(self, "center", checked_vector(self.center, f"center {what}"))
+        object.__setattr__(self, "radius", checked_nonnegative(self.radius, f"radius {what}"))
+
+
+@dataclass(frozen=True)
+class HalfPlane:
+    """Fix a static half-plane in the world.
+
+    Attributes:
+        point: Any point on its edge [m].
+        normal: Direction out of the solid; scaled to unit length.
+    """
+
+    point: Vector2 = (0.0, 0.0)
+    normal: Vector2 = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "point", checked_vector(self.point, "point of a half-plane"))
+        object.__setattr__(self, "normal", checked_direction(self.normal, "normal of a half-plane"))
+
+
+FLOOR = HalfPlane()
+
+
+@dataclass(frozen=True)
+class PlaneContact:
+    """Let a disc touch a half-plane; the normal is the half-plane's.
+
+    Attributes:
+        name: Name of the contact.
+        disc: The disc, on a moving body.
+        plane: The half-plane.
+        mu: Friction coefficient.
+    """
+
+    name: str
+    disc: Disc
+    plane: HalfPlane
+    mu: float
+
+    def __post_init__(self) -> None:
+        what = f"mu of contact {self.name!r}"
+        object.__setattr__(self, "mu", checked_nonnegative(self.mu, what))
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Return the names of the bodies that it involves."""
+        return (self.disc.body,)
+
+    def state(self, frames: Mapping[str, Frame]) -> ContactState:
+        """Return gap and rows, given every body's frame."""
+        normal = np.array(self.plane.normal)
+        frame = frames[self.disc.body]
+        offset = frame.point(self.disc.center) - np.array(self.plane.point)
+        center_jacobian = frame.point_jacobian(self.disc.center)
+        return ContactState(
+            float(normal @ offset) - self.disc.radius,
+            normal @ center_jacobian,
+            _tangent(normal) @ center_jacobian + self.disc.radius * frame.angle_jacobian,
+        )
+
+
+@dataclass(frozen=True)
+class DiscContact:
+    """Let a disc touch another disc; the normal points from `other` to `disc`.
+
+    Velocities are those of `disc` relative to `other`, so that J_n v > 0 separates, as if `other`
+    were the half-plane of a `PlaneContact`.
+
+    Attributes:
+        name: Name of the contact.
+        disc: The disc that the normal points to.
+        other: The disc that the normal points away from, on another body.
+        mu: Friction coefficient.
+    """
+
+    name: str
+    disc: Disc
+    other: Disc
+    mu: float
+
+    def __post_init__(self) -> None:
+        what = f"mu of contact {self.name!r}"
+        object.__setattr__(self, "mu", checked_nonnegative(self.mu, what))
+        if self.disc.body == self.other.body:
+            raise InvalidProblem(
+                f"contact {self.name!r} joins body {self.disc.body!r} to itself; "
+                "name two different bodies"
+            )
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Return the names of the bodies that it involves."""
+        return (self.disc.body, self.other.body)
+
+    def state(self, frames: Mapping[str, Frame]) -> ContactState:
+        """Return gap and rows, given every body's frame.
+
+        Raises:
+            InvalidProblem: If the centres coincide, where no normal exists.
+        """
+        frame, other_frame = frames[self.disc.body], frames[self.other.body]
+        offset = frame.point(self.disc.center) - other_frame.point(self.other.center)
+        distance = float(np.hypot(offset[0], offset[1]))
+        if distance == 0.0:
+            raise InvalidProblem(
+                f"contact {self.name!r} has no normal: the centres of its discs coincide"
+            )
+        normal = offset / distance
+        relative = frame.point_jacobian(self.disc.center) - other_frame.point_jacobian(
+            self.other.center
+        )
+        rolling = (
+            self.disc.radius * frame.angle_jacobian + self.other.radius * other_frame.angle_jacobian
+        )
+        return ContactState(
+            distance - self.disc.radius - self.other.radius,
+            normal @ relative,
+            _tangent(normal) @ relative + rolling,
+        )
+
+
+Contact = PlaneContact | DiscContact
+
+
+def _tangent(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([normal[1], -normal[0]])
