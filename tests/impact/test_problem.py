@@ -1,0 +1,117 @@
+"""ImpactProblem: what it accepts, what it refuses and how it says so, and its few questions."""
+
+import numpy as np
+import pytest
+
+import carom
+
+GOOD = {
+    "M": [[2.0, 0.3, 0.0], [0.3, 1.0, 0.0], [0.0, 0.0, 0.5]],
+    "J_n": [[0.0, 1.0, -0.5], [0.0, 1.0, 0.5]],
+    "J_t": [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]],
+    "mu": [0.5, 1.0],
+    "v_pre": [0.1, -1.0, 0.2],
+}
+
+
+def with_field(name, value):
+    return {**GOOD, name: value}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        (with_field("M", np.eye(2)), "M", "(3, 3)"),
+        (with_field("M", [[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), "M", "symmetric"),
+        (with_field("M", np.diag([1.0, -1.0, 1.0])), "M", "positive definite"),
+        (with_field("M", np.diag([1.0, 0.0, 1.0])), "M", "positive definite"),
+        (with_field("M", np.full((3, 3), np.nan)), "M", "finite"),
+        (with_field("v_pre", [0.0, np.inf, 0.0]), "v_pre", "finite"),
+        (with_field("v_pre", [[0.0, 1.0, 0.0]]), "v_pre", "vector"),
+        (with_field("v_pre", []), "v_pre", "vector"),
+        (with_field("J_n", [[0.0, 1.0]]), "J_n", "(m, 3)"),
+        (with_field("J_n", np.empty((0, 3))), "J_n", "at least one contact"),
+        (with_field("J_n", [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), "J_n", "row 1"),
+        (with_field("J_t", [[1.0, 0.0, 1.0]]), "J_t", "(2, 3)"),
+        (with_field("J_t", np.ones((2, 3, 3))), "J_t", "(2, 2, 3)"),
+        (with_field("J_t", "tangent"), "J_t", "numbers"),
+        (with_field("mu", -0.1), "mu", ">= 0"),
+        (with_field("mu", [0.1, 0.2, 0.3]), "mu", "(2,)"),
+        (with_field("mu", np.nan), "mu", "finite"),
+        ({**GOOD, "contacts": ("A",)}, "contacts", "2 names"),
+        ({**GOOD, "contacts": ("A", "A")}, "contacts", "different"),
+        ({**GOOD, "contacts": ("A", "")}, "contacts", "2 names"),
+        ({**GOOD, "num_directions": 2}, "num_directions", "at least 3"),
+        ({**GOOD, "num_directions": 4.5}, "num_directions", "integer"),
+    ],
+)
+def test_bad_input_is_refused_by_name(fields, field, words):
+    with pytest.raises(carom.InvalidProblem) as caught:
+        carom.ImpactProblem(**fields)
+    assert str(caught.value).startswith(f"{field}: expected")
+    assert words in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_frozen_and_independent_of_the_caller():
+    M = np.array(GOOD["M"])
+    problem = carom.ImpactProblem(**with_field("M", M))
+    M[:] = 0.0
+    assert problem.M[0, 0] == 2.0
+    with pytest.raises(ValueError, match="read-only"):
+        problem.M[0, 0] = 1.0
+    with pytest.raises(AttributeError):
+        problem.mu = 1.0
+
+
+def test_planar_tangents_may_leave_out_an_axis():
+    flat = carom.ImpactProblem(**GOOD)
+    deep = carom.ImpactProblem(**with_field("J_t", np.array(GOOD["J_t"])[:, None, :]))
+    assert flat.J_t.shape == deep.J_t.shape == (2, 1, 3)
+    assert np.array_equal(flat.J, deep.J)
+
+
+def test_scalar_friction_is_for_all():
+    assert carom.ImpactProblem(**with_field("mu", 0.7)).mu.tolist() == [0.7, 0.7]
+
+
+def test_contact_velocity_puts_the_normal_first():
+    problem = carom.ImpactProblem(**GOOD)
+    v = np.random.default_rng(0).normal(size=(4, 5, 3))
+    v_c = problem.contact_velocity(v)
+    assert v_c.shape == (4, 5, 2, 2)
+    assert np.allclose(v_c[..., 0], v @ problem.J_n.T)
+    assert np.allclose(v_c[..., 1], v @ problem.J_t[:, 0].T)
+
+
+def test_kinetic_energy_of_one_and_of_many():
+    problem = carom.ImpactProblem(**GOOD)
+    v = np.random.default_rng(1).normal(size=(6, 3))
+    energies = problem.kinetic_energy(v)
+    assert energies.shape == (6,)
+    assert isinstance(problem.kinetic_energy(v[0]), float)
+    assert np.allclose(energies, [0.5 * row @ problem.M @ row for row in v])
+
+
+def test_is_colliding():
+    problem = carom.ImpactProblem(**GOOD)
+    assert problem.is_colliding(problem.v_pre) is True
+    assert problem.is_colliding([1.0, 0.0, 0.0]) is False
+    assert problem.is_colliding([0.0, 0.0, 0.1]) is True
+    assert problem.is_colliding([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]]).tolist() == [False, True]
+
+
+def test_delassus_matrix_has_no_units():
+    problem = carom.ImpactProblem(**GOOD)
+    space = problem.space
+    A = problem.J @ np.linalg.inv(problem.M) @ problem.J.T
+    scale = np.repeat(space.velocity_unit / space.impulse_unit, 2)
+    root = np.sqrt(np.outer(scale, scale))
+    assert np.allclose(space.A * root, A)
+    assert np.allclose(np.diag(space.A)[::2], 1.0)
+    # No velocity of the same energy gives a contact more than one unit of normal velocity.
+    rng = np.random.default_rng(2)
+    speed = np.sqrt(2 * problem.kinetic_energy(problem.v_pre))
+    for direction in rng.normal(size=(200, 3)):
+        v = direction * speed / np.sqrt(direction @ problem.M @ direction)
+        assert (np.abs(problem.J_n @ v) <= space.velocity_unit * (1 + 1e-12)).all()

@@ -1,0 +1,81 @@
+"""SampledSet: the few questions that every set of outcomes answers."""
+
+import numpy as np
+import pytest
+
+import carom
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return carom.Routh(num_samples=2000, seed=1).resolve(carom.scenes.load("box-wall").problem)
+
+
+def test_contains(outcomes):
+    assert outcomes.contains(outcomes.v_post[5], tol=0.0)
+    away = outcomes.v_post[5] + np.array([0.0, 0.0, 3e-9])
+    assert outcomes.contains(away, tol=1e-8)
+    assert not outcomes.contains(outcomes.problem.v_pre, tol=1e-3)
+
+
+def test_support_is_the_largest_product(outcomes):
+    for direction in np.random.default_rng(0).normal(size=(20, 3)):
+        products = [float(direction @ v) for v in outcomes.v_post]
+        assert outcomes.support(direction) == pytest.approx(max(products), abs=1e-12)
+        assert -outcomes.support(-direction) == pytest.approx(min(products), abs=1e-12)
+
+
+def test_contact_bounds_hold_every_outcome(outcomes):
+    bounds = outcomes.contact_bounds()
+    assert bounds.shape == (2, 2, 2)
+    for v in outcomes.v_post:
+        v_c = outcomes.problem.contact_velocity(v)
+        assert (bounds[..., 0] - 1e-12 <= v_c).all()
+        assert (v_c <= bounds[..., 1] + 1e-12).all()
+    tangential = outcomes.v_post @ outcomes.problem.J_t[0, 0]
+    assert bounds[0, 1] == pytest.approx([tangential.min(), tangential.max()])
+
+
+def test_sample_draws_outcomes_by_seed(outcomes):
+    drawn = outcomes.sample(50, seed=3)
+    assert drawn.shape == (50, 3)
+    assert all(outcomes.contains(v, tol=0.0) for v in drawn)
+    assert np.array_equal(drawn, outcomes.sample(50, seed=3))
+    assert not np.array_equal(drawn, outcomes.sample(50, seed=4))
+
+
+def test_project(outcomes):
+    rows = outcomes.problem.J_n
+    assert np.array_equal(outcomes.project(rows), outcomes.v_post @ rows.T)
+
+
+def test_kinds_exclude_each_other(outcomes):
+    sticks, slides, lifts = outcomes.kinds()
+    assert ((sticks.astype(int) + slides + lifts) == 1).all()
+    v_n = outcomes.contact_velocities[..., 0]
+    assert (v_n[lifts] > 0).all()
+    assert (np.abs(v_n[~lifts]) <= 1e-8).all()
+
+
+def test_summary_tells_the_ranges_and_shares(outcomes):
+    text = outcomes.summary()
+    bounds = outcomes.contact_bounds()
+    assert f"{bounds[0, 1, 1]:.5g}" in text
+    assert f"{100 * outcomes.kinds()[2][:, 1].mean():.1f}%" in text
+    assert f"{outcomes.num_steps.mean():.3g} per sample" in text
+    assert "energy kept" in text
+    assert "unfinished   0" in text
+    assert "outcomes may be missing" in text
+
+
+def test_path_of_a_law_without_steps(outcomes):
+    other = carom.AnitescuPotra().resolve(outcomes.problem)
+    with pytest.raises(carom.CaromError, match=r"use carom\.Routh"):
+        other.path(0)
+    with pytest.raises(IndexError):
+        outcomes.path(len(outcomes))
+
+
+def test_only_complete_sets_say_so(outcomes):
+    assert not outcomes.is_complete
+    assert carom.AnitescuPotra().resolve(outcomes.problem).is_complete
