@@ -110,13 +110,14 @@ def can_tabulate(space: ContactSpace) -> bool:
     return num_modes(space) ** space.num_contacts <= MOST_TABULATED
 
 
-def extents(space: ContactSpace) -> tuple[object, object, object]:
-    """Return sequences of lengths c, m and c + m; see `carom.kernels.paths`."""
+def extents(space: ContactSpace) -> tuple[object, ...]:
+    """Return sequences of lengths c, m, c + m and rows; see `carom.kernels.paths`."""
+    k, d = space.directions.shape
     m = space.num_contacts
-    c = m * space.width
-    if space.width == 2 and m <= MOST_UNROLLED:
-        return (0,) * c, (0,) * m, (0,) * (c + m)
-    return np.zeros(c, np.int8), np.zeros(m, np.int8), np.zeros(c + m, np.int8)
+    lengths = (m * (1 + d), m, m * (2 + d), m * kernel.max_conditions(d, k))
+    if d == 1 and m <= MOST_UNROLLED:
+        return tuple((0,) * length for length in lengths)
+    return tuple(np.zeros(length, np.int8) for length in lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class Trial:
 def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None) -> paths.Table:
     """Arrange pieces for the kernels' search; with a trial, what is likely is tried first."""
     count = len(pieces)
-    least = _least_values(pieces.C, space.num_contacts)
+    least = _least_values(pieces, space.num_contacts)
     if trial is None:
         order = np.tile(np.arange(count), (count + 1, 1))
         by_sign = [np.flatnonzero(pieces.sign == sign) for sign in (-1, 1)]
@@ -152,13 +153,12 @@ def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None
         hints = _sort_rivals(pieces, trial, least[0], bounds, rivals)
     return paths.Table(
         L=pieces.L,
-        C=pieces.C,
-        num_conditions=pieces.num_conditions,
+        C=np.ascontiguousarray(pieces.C.transpose(0, 2, 1)),
+        least=least,
         sign=pieces.sign,
         modes=pieces.modes,
         zeros=_vanishing(space, pieces.modes),
         order=order,
-        least=least,
         bounds=bounds,
         rivals=rivals,
         hints=hints,
@@ -181,11 +181,10 @@ def _sort_rivals(
     pieces: Pieces, trial: Trial, least: FloatArray, bounds: IntArray, rivals: IntArray
 ) -> IntArray:
     """Sort rivals, in place, by how often they held together; return what most excludes each."""
-    rows = np.arange(pieces.C.shape[1]) < pieces.num_conditions[:, None]
-    fails = (np.einsum("prj,nj->npr", pieces.C, trial.u) < least) & rows
+    fails = np.einsum("prj,nj->npr", pieces.C, trial.u) < least
     holds = (~fails.any(axis=-1)).astype(np.float64)
     together = holds.T @ holds
-    exclude = (holds.T @ fails.reshape(len(fails), -1)).reshape(len(pieces), *rows.shape)
+    exclude = (holds.T @ fails.reshape(len(fails), -1)).reshape(len(pieces), *fails.shape[1:])
     hints = np.empty_like(rivals)
     for p, (start, middle, end) in enumerate(bounds):
         for part in (slice(start, middle), slice(middle, end)):
@@ -204,14 +203,21 @@ def _vanishing(space: ContactSpace, modes: IntArray) -> BoolArray:
     return np.stack(columns, axis=-1).reshape(len(modes), modes.shape[1] * (1 + d))
 
 
-def _least_values(C: FloatArray, num_caps: int) -> FloatArray:
+def _least_values(pieces: Pieces, num_caps: int) -> FloatArray:
     """Return what the conditions' values C u must reach: (directions, pieces, rows).
 
     On a face, where C u = 0, an infinitesimal move of u decides; its direction is one of a few
     that are fixed, generic, and open the caps. So a value must exceed `MATCH` where the move
-    would lower it, and -`MATCH` where it would raise it.
+    would lower it, and -`MATCH` where it would raise it. Rows that do not count are zero, and
+    pass.
     """
-    size = C.shape[2]
+    size = pieces.C.shape[2]
     etas = np.random.default_rng(20).normal(size=(NUM_ETAS, size))
     etas[:, size - num_caps :] = np.abs(etas[:, size - num_caps :])
-    return np.where(np.einsum("prj,ej->epr", C, etas) < 0.0, MATCH, -MATCH)
+    least = np.where(np.einsum("prj,ej->epr", pieces.C, etas) < 0.0, MATCH, -MATCH)
+    return np.where(_counting(pieces), least, -1.0)
+
+
+def _counting(pieces: Pieces) -> BoolArray:
+    """Return which rows (pieces, rows) of C count."""
+    return np.arange(pieces.C.shape[1]) < pieces.num_conditions[:, None]

@@ -38,15 +38,14 @@ def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m
         What is left of the stretch after this step.
     """
     draw = step * (len(m) + 4)
+    width = len(c) // len(m)
     if kind == POINTS:
         for i in range(len(m)):
-            u[len(c) + i] = caps[i] * points[sample, step * len(m) + i]
-        return 0.0
-    if kind == UNIFORM:
+            rates[i] = points[sample, step * len(m) + i]
+    elif kind == UNIFORM:
         for i in range(len(m)):
-            u[len(c) + i] = caps[i] * uniform(key, draw + i)
-        return 0.0
-    if kind == SUBSET or left <= 0.0 or not moved:
+            rates[i] = uniform(key, draw + i)
+    elif kind == SUBSET or left <= 0.0 or not moved:
         fastest = 0.0
         useful = 0.0
         approaching = 0
@@ -54,14 +53,14 @@ def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m
             # One number decides both whether a contact acts and how fast.
             rates[i] = max(2.0 * uniform(key, draw + i) - 1.0, 0.0)
             fastest = max(fastest, rates[i])
-            if u[i * (len(c) // len(m))] < -COLLIDING:
+            if u[i * width] < -COLLIDING:
                 approaching += 1
                 useful += rates[i]
         if useful == 0.0:
             # Only contacts that rest or part would act, and the step be lost.
             lot = int(approaching * uniform(key, draw + len(m)))
             for i in range(len(m)):
-                if u[i * (len(c) // len(m))] < -COLLIDING:
+                if u[i * width] < -COLLIDING:
                     if lot == 0:
                         rates[i] = 1.0
                     lot -= 1
@@ -69,9 +68,11 @@ def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m
         if kind == PERSISTENT:
             for i in range(len(m)):
                 rates[i] /= fastest
-            left = LONGEST * uniform(key, draw + len(m) + 1) ** 3
+            length = uniform(key, draw + len(m) + 1)
+            left = LONGEST * length * length * length
     largest = 0.0
     for i in range(len(m)):
-        u[len(c) + i] = min(caps[i], left if kind == PERSISTENT else caps[i]) * rates[i]
+        cap = min(caps[i], left) if kind == PERSISTENT else caps[i]
+        u[len(c) + i] = cap * rates[i]
         largest = max(largest, u[len(c) + i])
     return left - largest

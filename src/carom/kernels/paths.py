@@ -8,10 +8,11 @@ Arguments are gathered in named tuples:
 
     Space   A (c, c), mu (m,), D (k, d), W (n, n) the equilibrated step LCP with its row and
             column scales `rows` and `columns` (n,)
-    Table   the known pieces: L, C, num_conditions, sign and modes as in `carom.kernels.pieces`;
+    Table   the known pieces: L (pieces, c, c + m), sign and modes as in `carom.kernels.pieces`;
+            C (pieces, c + m, rows), their conditions transposed and filled up with zeros, and
+            `least` (NUM_ETAS, pieces, rows) what C u must reach;
             `zeros` (pieces, c) which contact velocities vanish after a step;
             `order` (pieces + 1, pieces) in which to try them after each piece, and at first;
-            `least` (NUM_ETAS, pieces, rows) what C u must reach;
             the pieces that may overlap piece p, those of negative sign
             rivals[bounds[p, 0] : bounds[p, 1]], the others rivals[bounds[p, 1] : bounds[p, 2]];
             `hints`, for each rival, which of its conditions most likely excludes it
@@ -19,9 +20,9 @@ Arguments are gathered in named tuples:
             step after max_steps, max_steps, draw, selection, seed, and
             `points` (samples, max_steps * m), empty unless draw is POINTS
 
-Loops over contacts run over `extents`, three sequences of lengths c, m and c + m. For few
-contacts these are tuples, whose length the compiler knows: it then unrolls the innermost loops,
-which makes a step several times faster; for many contacts they are arrays.
+Loops over contacts run over `extents`, sequences of lengths c, m, c + m and rows. For few contacts
+these are tuples, whose length the compiler knows: it then unrolls the innermost loops, which makes
+a step several times faster; for many contacts they are arrays.
 """
 
 from collections import namedtuple
@@ -37,7 +38,7 @@ from carom.kernels.search import MOST_SOLUTIONS, find_piece
 from carom.kernels.tolerances import COLLIDING, MATCH
 
 Space = namedtuple("Space", "A mu D W rows columns")
-Table = namedtuple("Table", "L C num_conditions sign modes zeros order least bounds rivals hints")
+Table = namedtuple("Table", "L C least sign modes zeros order bounds rivals hints")
 Rule = namedtuple("Rule", "v_c caps last_caps max_steps draw selection seed points")
 
 RANDOM, LEMKE = 0, 1
@@ -105,9 +106,9 @@ def run_chunk(space, table, rule, extents, first, totals, statuses, steps, recor
         record: (n, steps, 2 c + 2 m) result, what each step did: v_c after it, impulse, caps,
             modes. Steps beyond its length are not recorded; it may have length 0.
     """
-    c, m, extent = extents
+    c, m, extent, rows = extents
     A, D = space.A, space.D
-    L, C, num_conditions, sign, piece_modes, zeros, order, least, bounds, rivals, hints = table
+    L, C, least, sign, piece_modes, zeros, order, bounds, rivals, hints = table
     start, caps, last_caps, max_steps, kind, selection, seed, points = rule
     n = space.W.shape[0]
     work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
@@ -138,7 +139,7 @@ def run_chunk(space, table, rule, extents, first, totals, statuses, steps, recor
                 number = uniform(key, draw)
                 piece = find_piece(
                     C,
-                    num_conditions,
+                    least,
                     sign,
                     order,
                     piece,
@@ -146,10 +147,10 @@ def run_chunk(space, table, rule, extents, first, totals, statuses, steps, recor
                     rivals,
                     hints,
                     u,
-                    least,
                     number,
                     found,
                     extent,
+                    rows,
                 )
             if piece >= 0:
                 _impulse_of(L, piece, u, impulse, c, extent)

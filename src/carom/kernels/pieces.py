@@ -303,6 +303,7 @@ def _tabulate(A, mu, D, wanted, capped):
         sign[count], num_conditions[count] = build_piece(
             A, mu, D, modes[count], capped, work, L[count], C[count]
         )
+        C[count, num_conditions[count] :] = 0.0
         if sign[count] != 0:
             count += 1
     return L[:count], C[:count], num_conditions[:count], sign[:count], modes[:count]

@@ -1,0 +1,49 @@
+"""What is said beside the results: on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[int, int], None]
+
+DELAY = 0.5
+
+
+def say(message: str) -> None:
+    """Tell something that is no result, on one line."""
+    print("carom:", " ".join(message.split()), file=sys.stderr)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], Progress]]:
+    """Yield a function that begins a part of the work and returns what to call as it proceeds.
+
+    A bar is shown on a terminal only, and once the work has taken half a second.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _name: lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+    bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=None)
+
+    def begin(name: str) -> Progress:
+        bar.reset(task, total=None, description=f"{name} (kernels are compiled once, on first use)")
+        return lambda done, total: bar.update(task, completed=done, total=total, description=name)
+
+    timer = threading.Timer(DELAY, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield begin
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()

@@ -1,0 +1,204 @@
+"""carom outcomes: resolve an impact with one law or all."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carom.cli import console
+from carom.errors import ImpactNotResolved, InvalidProblem
+
+if TYPE_CHECKING:
+    from carom.cli.report import Report
+    from carom.impact.law import ImpactLaw
+    from carom.impact.problem import ImpactProblem
+    from carom.scenes import Scene
+
+# Per law, the options that bear on it.
+LAWS = {
+    "routh": ("samples", "step", "max_steps", "seed", "draw", "selection", "threads"),
+    "anitescu-potra": ("seed",),
+    "sequential": ("order",),
+    "routh-single": (),
+}
+ROUTH_FIELDS = {"samples": "num_samples", "step": "step_impulse", "threads": "num_threads"}
+DRAWS = ("persistent", "subset", "uniform")
+SELECTIONS = ("random", "lemke")
+# Seven contacts have 5,040 orders, which can take minutes.
+MOST_CONTACTS_TO_ORDER = 6
+
+HELP = "resolve an impact"
+DESCRIPTION = "Resolve an impact and describe the ways in which it can end."
+EPILOG = """\
+files in DIR, each of which appears whole or not at all:
+  summary.txt             what is printed
+  outcomes.json           what --json prints: per law its settings, counts, ranges and shares
+  outcomes.npz            arrays: LAW/v_post (n, nv), LAW/impulse_n (n, m),
+                          LAW/impulse_t (n, m, d), LAW/num_steps (n,), LAW/v_unfinished (k, nv),
+                          and LAW/labels (n,) if the law has them; problem/M, problem/J_n, ...
+  contact_velocities.png  the outcomes and the ways there (needs carom[plots])
+
+examples:
+  carom outcomes rocking-block --out block
+  carom outcomes own.json --law routh --samples 100000 --seed 1 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add = parser.add_argument
+    add(
+        "target",
+        metavar="SCENE|FILE",
+        help="a scene, or a .json or .npz file with M, J_n, J_t, mu, v_pre and, if wanted, "
+        "contacts and num_directions",
+    )
+    add("--law", choices=[*LAWS, "all"], default="all", help="default: all that apply")
+    add("--out", metavar="DIR", type=Path, help="write files to this folder")
+    add("--json", action="store_true", help="print one JSON object")
+    add = parser.add_argument_group("law routh").add_argument
+    add("--samples", metavar="N", type=_count, help="default: the scene's, or 16384")
+    add("--step", metavar="H", type=_impulse, help="largest impulse of a contact in a step [N s]")
+    add("--max-steps", metavar="N", type=_count, help="steps after which a sample is unfinished")
+    add("--seed", metavar="N", type=_seed, help="of all random draws; default: 0")
+    add("--draw", choices=DRAWS, help=f"how impulses are drawn; default: {DRAWS[0]}")
+    add("--selection", choices=SELECTIONS, help="which solution of a step with several is taken")
+    add("--threads", metavar="N", type=_count, help="default: all cores; changes no result")
+    add = parser.add_argument_group("law sequential").add_argument
+    add("--order", metavar="A,B", type=_order, help="default: every order")
+
+
+def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
+    """Print what the laws say; return the failures of some, raise the failure of all."""
+    if options.out is not None:
+        _check_folder(options.out)
+    scene, problem = _load(options.target)
+    names = _chosen_laws(options, problem)
+    with console.progress() as begin:
+        report, failures = _resolve(names, options, scene, problem, begin)
+        if options.out is not None:
+            begin("files")
+            report.write(options.out)
+    print(json.dumps(report.json(), indent=2) if options.json else report.text())
+    return failures
+
+
+def _resolve(
+    names: list[str],
+    options: argparse.Namespace,
+    scene: Scene | None,
+    problem: ImpactProblem,
+    begin: Callable[[str], console.Progress],
+) -> tuple[Report, list[ImpactNotResolved]]:
+    from carom.cli.report import Report
+
+    title = Path(options.target).name if scene is None else f"{scene.name}: {scene.description}"
+    report = Report(options.target, title, problem)
+    failures = []
+    for name in names:
+        law = _law(name, options, scene, begin(name))
+        try:
+            report.add(name, law, law.resolve(problem))
+        except ImpactNotResolved as error:
+            if len(names) == 1:
+                raise
+            report.not_resolved[name] = str(error)
+            failures.append(ImpactNotResolved(f"{name}: {error}", problem, error.solution))
+    return report, failures
+
+
+def _load(target: str) -> tuple[Scene | None, ImpactProblem]:
+    """Find a scene or read a file; a scene's name wins."""
+    from carom import scenes
+    from carom.impact.files import load_problem
+
+    looks_like_file = Path(target).suffix or os.sep in target or Path(target).exists()
+    if target not in scenes.names() and looks_like_file:
+        return None, load_problem(target)
+    scene = scenes.load(target)
+    return scene, scene.problem
+
+
+def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[str]:
+    """Return the names of the laws to use; refuse options that bear on none of them."""
+    names = [options.law]
+    if options.law == "all":
+        names = ["routh", "anitescu-potra", "sequential"]
+        if problem.num_contacts == 1 and problem.num_tangents == 1:
+            names.append("routh-single")
+        if problem.num_contacts > MOST_CONTACTS_TO_ORDER and options.order is None:
+            names.remove("sequential")
+            orders = math.factorial(problem.num_contacts)
+            console.say(f"sequential is left out: {orders:,} orders; name one with --order")
+    used = {option for name in names for option in LAWS[name]}
+    for option in sorted({option for each in LAWS.values() for option in each} - used):
+        if getattr(options, option) is not None:
+            flag = "--" + option.replace("_", "-")
+            raise InvalidProblem(f"{flag}: does not bear on --law {options.law}; leave it out")
+    return names
+
+
+def _law(
+    name: str, options: argparse.Namespace, scene: Scene | None, progress: console.Progress
+) -> ImpactLaw:
+    from carom import AnitescuPotra, Routh, RouthSingle, Sequential
+
+    given = {
+        ROUTH_FIELDS.get(option, option): getattr(options, option)
+        for option in LAWS[name]
+        if getattr(options, option) is not None
+    }
+    if name == "anitescu-potra":
+        return AnitescuPotra(**given)
+    if name == "sequential":
+        return Sequential(**given)
+    if name == "routh-single":
+        return RouthSingle()
+    settings: dict[str, Any] = {}
+    if scene is not None:
+        settings = {
+            "num_samples": scene.num_samples,
+            "step_impulse": scene.step_impulse,
+            "max_steps": scene.max_steps,
+        }
+    return Routh(**(settings | given), progress=progress)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written to before the work, not after."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InvalidProblem(f"--out: expected a folder, got the file {existing}")
+    if not os.access(existing, os.W_OK):
+        raise InvalidProblem(f"--out: expected a folder to write to, but {existing} is read-only")
+
+
+def _count(text: str) -> int:
+    return _number(text, int, lambda value: 1 <= value <= 2**40, "an integer from 1 to 2^40")
+
+
+def _seed(text: str) -> int:
+    return _number(text, int, lambda value: 0 <= value < 2**53, "an integer from 0 to 2^53 - 1")
+
+
+def _impulse(text: str) -> float:
+    return _number(text, float, lambda value: 0.0 < value < math.inf, "a number > 0")
+
+
+def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: str) -> Any:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not is_valid(value):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+    return value
+
+
+def _order(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))

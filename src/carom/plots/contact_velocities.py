@@ -1,0 +1,238 @@
+"""Where an impact takes the velocities of its contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import LineCollection
+
+from carom.errors import CaromError, InvalidProblem
+from carom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from carom.impact.problem import ImpactProblem
+    from carom.outcomes.sampled import SampledSet
+    from carom.typing import FloatArray, IntArray
+
+Coordinate = tuple[str, int]
+"""A contact's name, and 0 for its normal velocity, 1 (in space also 2) for a tangential one."""
+
+FEW = 20
+GRID = 1500
+NOISE = 1e-12
+
+
+def contact_velocities(
+    ax: Axes,
+    outcomes: SampledSet | None = None,
+    *,
+    simultaneous: SampledSet | None = None,
+    sequential: SampledSet | None = None,
+    x: Coordinate | None = None,
+    y: Coordinate | None = None,
+    num_paths: int = 1000,
+) -> Axes:
+    """Draw a set of outcomes, the ways there, and what classical laws say instead.
+
+    Args:
+        ax: Where to draw.
+        outcomes: The set, as dark points, with light lines through the velocities on the way.
+        simultaneous: Outcomes of `AnitescuPotra` on the same problem.
+        sequential: Outcomes of `Sequential` on the same problem.
+        x: Contact velocity on the horizontal axis. Default: the first contact's normal
+            velocity, or the tangential one if there is one contact.
+        y: The same for the vertical axis: the second contact's normal velocity, or the only one's.
+        num_paths: Most paths to draw.
+
+    Returns:
+        The same ax.
+
+    Raises:
+        InvalidProblem: No set was given, or there is no such coordinate.
+    """
+    drawing = Drawing.prepare(outcomes, simultaneous, sequential, num_paths)
+    default = default_coordinates(drawing.problem)
+    drawing.draw(ax, x or default[0], y or default[1])
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
+    return ax
+
+
+def default_coordinates(problem: ImpactProblem) -> tuple[Coordinate, Coordinate]:
+    """Return the normal velocities of the first two contacts, or tangent and normal of one."""
+    first = problem.contacts[0]
+    if problem.num_contacts == 1:
+        return (first, 1), (first, 0)
+    return (first, 0), (problem.contacts[1], 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The sets of one impact, ready to be drawn in any pair of coordinates."""
+
+    problem: ImpactProblem
+    outcomes: SampledSet | None
+    simultaneous: SampledSet | None
+    sequential: SampledSet | None
+    paths: list[FloatArray]
+
+    @classmethod
+    def prepare(
+        cls,
+        outcomes: SampledSet | None,
+        simultaneous: SampledSet | None,
+        sequential: SampledSet | None,
+        num_paths: int,
+    ) -> Drawing:
+        """Choose paths, and refuse to draw nothing."""
+        for item in (outcomes, simultaneous, sequential):
+            if item is not None:
+                paths = [] if outcomes is None else _paths(outcomes, num_paths)
+                return cls(item.problem, outcomes, simultaneous, sequential, paths)
+        raise InvalidProblem("outcomes: expected at least one set to draw, got none")
+
+    def draw(self, ax: Axes, x: Coordinate, y: Coordinate) -> None:
+        """Draw all but a legend."""
+        view = View(self.problem, x, y)
+        before = view.points(self.problem.v_pre)
+        drawn = [before]
+        if self.paths:
+            drawn += _draw_paths(ax, view, self.paths)
+        if self.outcomes is not None:
+            drawn.append(_draw_set(ax, view, self.outcomes))
+        _plot(ax, before, style.BEFORE, "before the impact")
+        if self.sequential is not None:
+            drawn.append(_draw_sequential(ax, view, self.sequential))
+        if self.simultaneous is not None:
+            drawn.append(_draw_simultaneous(ax, view, self.simultaneous))
+        _frame(ax, view, np.concatenate(drawn))
+
+
+class View:
+    """Two of the contact velocities of a problem."""
+
+    def __init__(self, problem: ImpactProblem, x: Coordinate, y: Coordinate) -> None:
+        self.problem = problem
+        self.columns = [self._column(coordinate) for coordinate in (x, y)]
+        self.labels = [self._label(coordinate) for coordinate in (x, y)]
+        self.unit = float(problem.space.velocity_unit.max())
+
+    def points(self, v: FloatArray) -> FloatArray:
+        """Return the coordinates (n, 2) of velocities (n, nv) or (nv,), free of rounding noise."""
+        points = np.atleast_2d(v) @ self.problem.J[self.columns].T
+        return np.where(np.abs(points) < NOISE * self.unit, 0.0, points)
+
+    def _column(self, coordinate: Coordinate) -> int:
+        name, component = coordinate
+        contacts, width = self.problem.contacts, 1 + self.problem.num_tangents
+        if name not in contacts or component not in range(width):
+            raise InvalidProblem(
+                f"coordinate: expected one of {', '.join(contacts)} with a number from 0 (normal) "
+                f"to {width - 1}, got {coordinate!r}"
+            )
+        return contacts.index(name) * width + component
+
+    def _label(self, coordinate: Coordinate) -> str:
+        name, component = coordinate
+        if component == 0:
+            return f"normal velocity of {name} [m/s]"
+        number = "" if self.problem.num_tangents == 1 else f" {component}"
+        return f"tangential velocity{number} of {name} [m/s]"
+
+
+def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
+    """Keep one of the points (n, 2) in each cell of a grid that is finer than what eyes see.
+
+    Points with the least and the largest coordinates are kept.
+    """
+    if len(points) <= grid:
+        return points
+    low = points.min(axis=0)
+    span = np.maximum(points.max(axis=0) - low, np.finfo(float).tiny)
+    cells = np.floor((points - low) / span * grid).astype(np.int64)
+    _, kept = np.unique(cells @ np.array([grid + 1, 1]), return_index=True)
+    extremes = np.concatenate([points.argmin(axis=0), points.argmax(axis=0)])
+    return points[np.union1d(kept, extremes)]
+
+
+def _paths(outcomes: SampledSet, num_paths: int) -> list[FloatArray]:
+    """Return the velocities (steps + 1, nv) of some paths; none for a law that does not step."""
+    try:
+        return [outcomes.path(int(i)).v for i in _choose(outcomes, num_paths)]
+    except CaromError:
+        return []
+
+
+def _choose(outcomes: SampledSet, count: int) -> IntArray:
+    """Return indices of outcomes, with rare kinds of endings as often as common ones."""
+    _, slides, lifts = outcomes.kinds()
+    codes = (slides + 2 * lifts) @ 3 ** np.arange(slides.shape[1])
+    order = np.argsort(codes, kind="stable")
+    _, sizes = np.unique(codes, return_counts=True)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[np.argsort(rank, kind="stable")][:count]
+
+
+def _plot(ax: Axes, points: FloatArray, marks: style.Marks, label: str) -> None:
+    ax.plot(points[:, 0], points[:, 1], label=label, **marks)
+
+
+def _draw_paths(ax: Axes, view: View, paths: list[FloatArray]) -> list[FloatArray]:
+    lines = [view.points(path) for path in paths]
+    ax.add_collection(LineCollection(lines, **style.PATHS))
+    # A line that is wide enough to be seen in the legend.
+    ax.plot([], [], color=style.LIGHT, linewidth=4, label="velocities on the way")
+    return lines
+
+
+def _draw_set(ax: Axes, view: View, outcomes: SampledSet) -> FloatArray:
+    points = thin(view.points(outcomes.v_post))
+    large = style.SET | {"markersize": 7}
+    _plot(ax, points, large if len(points) <= FEW else style.SET, "")
+    label = f"{len(outcomes):,} outcome{'s' if len(outcomes) > 1 else ''}"
+    ax.plot([], [], **large, label=label)
+    return points
+
+
+def _draw_simultaneous(ax: Axes, view: View, simultaneous: SampledSet) -> FloatArray:
+    points = view.points(simultaneous.v_post)
+    count = "" if len(points) == 1 else f", {len(points)} outcomes"
+    _plot(ax, points, style.SIMULTANEOUS, f"simultaneous{count}")
+    return points
+
+
+def _draw_sequential(ax: Axes, view: View, sequential: SampledSet) -> FloatArray:
+    """Draw up to two sequences in the colour of the contact that goes first, more in one."""
+    points = view.points(sequential.v_post)
+    labels = sequential.labels or ()
+    if len(points) == len(labels) <= 2:
+        for point, label in zip(points, labels, strict=True):
+            leads = label.split(" ")[0] == view.problem.contacts[0]
+            marks = style.FIRST if leads else style.SECOND
+            _plot(ax, point[None, :], marks, f"sequential, {label}")
+    else:
+        _plot(ax, points, style.FIRST, f"sequential, {len(points)} sequences")
+    return points
+
+
+def _frame(ax: Axes, view: View, points: FloatArray) -> None:
+    """Set labels and limits, and mark zero, where a contact neither approaches nor parts."""
+    ax.axhline(0.0, **style.ZERO)
+    ax.axvline(0.0, **style.ZERO)
+    ax.set_xlabel(view.labels[0])
+    ax.set_ylabel(view.labels[1])
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = high - low
+    largest = float(span.max()) or view.unit
+    if largest < 3.0 * span.min():
+        span = np.full(2, largest)
+    # A coordinate that does not change gets an axis that people can read.
+    span = np.where(span > 1e-9 * view.unit, span, 0.5 * largest)
+    start, end = 0.5 * (low + high) - 0.56 * span, 0.5 * (low + high) + 0.56 * span
+    ax.set_xlim(start[0], end[0])
+    ax.set_ylim(start[1], end[1])
+    ax.set_box_aspect(1.0)
+    ax.locator_params(nbins=6)

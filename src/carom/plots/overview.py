@@ -1,0 +1,67 @@
+"""One figure of an impact: normal velocities against each other, and each contact by itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from carom.plots.contact_velocities import Coordinate, Drawing, default_coordinates
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+    from carom.outcomes.sampled import SampledSet
+
+COLUMNS = 3
+PANEL = 4.0
+"""Width of a panel with its labels [inch]."""
+
+
+def overview(
+    outcomes: SampledSet | None = None,
+    *,
+    simultaneous: SampledSet | None = None,
+    sequential: SampledSet | None = None,
+    title: str = "",
+    num_paths: int = 1000,
+) -> Figure:
+    """Draw all contact velocities of an impact.
+
+    The first panel has the normal velocities of the first two contacts; then each contact has
+    its own, with tangential and normal velocity.
+
+    Args:
+        outcomes: See `contact_velocities`, as for the sets that follow.
+        simultaneous: Outcomes of `AnitescuPotra`.
+        sequential: Outcomes of `Sequential`.
+        title: Words above all.
+        num_paths: Most paths to draw.
+
+    Returns:
+        A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
+
+    Raises:
+        InvalidProblem: No set was given.
+    """
+    drawing = Drawing.prepare(outcomes, simultaneous, sequential, num_paths)
+    views = _views(drawing.problem)
+    columns = min(COLUMNS, len(views))
+    rows = math.ceil(len(views) / columns)
+    size = (max(1.5, columns) * PANEL, rows * (PANEL - 0.25) + 0.8)
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
+    for i, (x, y) in enumerate(views):
+        drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    ncols = len(labels) if columns == COLUMNS else 2
+    figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def _views(problem: ImpactProblem) -> list[tuple[Coordinate, Coordinate]]:
+    tangents = range(1, 1 + problem.num_tangents)
+    each = [((name, tangent), (name, 0)) for name in problem.contacts for tangent in tangents]
+    return each if problem.num_contacts == 1 else [default_coordinates(problem), *each]

@@ -1,0 +1,41 @@
+"""Colours and marks, told apart with any colour vision [Okabe and Ito, 2008]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Marks = dict[str, Any]
+
+BLACK = "#000000"
+BLUE = "#0072B2"
+GREEN = "#009E73"
+VERMILLION = "#D55E00"
+YELLOW = "#F0E442"
+LIGHT = "#CBCBCB"
+DARK = "#303030"
+
+_OUTLINED: Marks = {
+    "linestyle": "none",
+    "markeredgecolor": BLACK,
+    "markeredgewidth": 0.8,
+    "clip_on": False,
+}
+
+# Large sets are drawn as pixels, also in vector graphics.
+PATHS: Marks = {"colors": LIGHT, "linewidths": 0.5, "zorder": 1.0, "rasterized": True}
+SET: Marks = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 2.5,
+    "markeredgewidth": 0.0,
+    "color": DARK,
+    "zorder": 2.0,
+    "rasterized": True,
+}
+ZERO: Marks = {"color": "#808080", "linewidth": 0.6, "zorder": 1.5}
+
+# Marks that coincide stay visible: the larger lie below.
+BEFORE: Marks = {**_OUTLINED, "marker": "*", "markersize": 16, "color": GREEN, "zorder": 3.0}
+FIRST: Marks = {**_OUTLINED, "marker": "^", "markersize": 10, "color": VERMILLION, "zorder": 4.0}
+SECOND: Marks = {**_OUTLINED, "marker": "v", "markersize": 10, "color": YELLOW, "zorder": 4.0}
+SIMULTANEOUS: Marks = {**_OUTLINED, "marker": "D", "markersize": 6, "color": BLUE, "zorder": 5.0}
