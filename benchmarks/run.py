@@ -56,7 +56,7 @@ def make_workload(name: str) -> Workload:
     ws = []
     for sample in range(NUM_PATHS):
         record = sampler.record(sample, scene.max_steps)
-        record = record[record[:, -1] >= 0]
+        record = record[record[:, 2 * c] >= 0]
         before = np.vstack([problem.start, record[:-1, :c]])
         for v_c, step in zip(before, record, strict=True):
             caps = step[2 * c : 2 * c + m]

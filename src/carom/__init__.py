@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from carom import lcp, plots, scenes
     from carom.errors import CaromError, ImpactNotResolved, InvalidProblem, UnknownScene
     from carom.impact.anitescu_potra import AnitescuPotra
+    from carom.impact.files import load_problem, save_problem
     from carom.impact.law import ImpactLaw
     from carom.impact.problem import ImpactProblem
     from carom.impact.routh import Routh
@@ -38,7 +39,9 @@ _HOMES = {
     "System": "carom.systems.system",
     "UnknownScene": "carom.errors",
     "lcp": "carom.lcp",
+    "load_problem": "carom.impact.files",
     "plots": "carom.plots",
+    "save_problem": "carom.impact.files",
     "scenes": "carom.scenes",
 }
 
@@ -57,7 +60,9 @@ __all__ = [
     "System",
     "UnknownScene",
     "lcp",
+    "load_problem",
     "plots",
+    "save_problem",
     "scenes",
 ]
 

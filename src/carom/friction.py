@@ -76,6 +76,17 @@ class ContactSpace:
         """Count the coordinates of one contact, 1 + d."""
         return 1 + self.directions.shape[1]
 
+    def single(self, i: int) -> ContactSpace:
+        """Return contact i alone."""
+        block = slice(i * self.width, (i + 1) * self.width)
+        return ContactSpace(
+            np.ascontiguousarray(self.A[block, block]),
+            self.mu[i : i + 1],
+            self.directions,
+            self.velocity_unit[i : i + 1],
+            self.impulse_unit[i : i + 1],
+        )
+
     @cached_property
     def kernel(self) -> paths.Space:
         """Pack the arrays for the kernels, with the step LCP equilibrated once."""

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from carom.friction import ContactSpace
-from carom.kernels import overlap, paths
+from carom.kernels import overlap
 from carom.kernels import pieces as kernel
-from carom.kernels.search import NUM_ETAS
+from carom.kernels.search import NUM_ETAS, NUM_GLANCES, Table, context, single_context
 from carom.kernels.tolerances import MATCH
 from carom.typing import BoolArray, FloatArray, IntArray
 
@@ -111,13 +111,19 @@ def can_tabulate(space: ContactSpace) -> bool:
 
 
 def extents(space: ContactSpace) -> tuple[object, ...]:
-    """Return sequences of lengths c, m, c + m and rows; see `carom.kernels.paths`."""
-    k, d = space.directions.shape
+    """Return sequences of lengths c, m and c + m + 1; see `carom.kernels.paths`."""
+    d = space.directions.shape[1]
     m = space.num_contacts
-    lengths = (m * (1 + d), m, m * (2 + d), m * kernel.max_conditions(d, k))
+    lengths = (m * (1 + d), m, m * (2 + d) + 1)
     if d == 1 and m <= MOST_UNROLLED:
         return tuple((0,) * length for length in lengths)
     return tuple(np.zeros(length, np.int8) for length in lengths)
+
+
+def single_extents(space: ContactSpace) -> tuple[object, ...]:
+    """Return the extents of one contact."""
+    d = space.directions.shape[1]
+    return (0,) * (1 + d), (0,), (0,) * (3 + d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,64 +133,136 @@ class Trial:
     Attributes:
         u: (n, c + m) steps, in order.
         modes: (n, m) the modes of each.
-        is_first: (n,) which steps are the first of a sample.
+        piece: (n,) the piece of each, -1 where only one contact acted or none was known.
+        before: (n,) the last piece before it, -1 where there was none.
     """
 
     u: FloatArray
     modes: IntArray
-    is_first: BoolArray
+    piece: IntArray
+    before: IntArray
+
+    def single_steps(self, i: int, width: int) -> tuple[FloatArray, IntArray]:
+        """Return velocities and cap, and the modes, of the steps in which contact i acted alone."""
+        caps = self.u[:, -self.modes.shape[1] :]
+        alone = (caps[:, i] > 0.0) & ((caps > 0.0).sum(axis=1) == 1)
+        own = self.u[alone, i * width : (i + 1) * width]
+        return np.column_stack([own, caps[alone, i]]), self.modes[alone, i]
 
 
-def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None) -> paths.Table:
+def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None) -> Table:
     """Arrange pieces for the kernels' search; with a trial, what is likely is tried first."""
     count = len(pieces)
-    least = _least_values(pieces, space.num_contacts)
+    if trial is not None:
+        pieces = _with_likely_conditions_first(pieces, trial)
     if trial is None:
-        order = np.tile(np.arange(count), (count + 1, 1))
+        order: IntArray = np.arange(count)[None, :]
         by_sign = [np.flatnonzero(pieces.sign == sign) for sign in (-1, 1)]
         rivals = np.concatenate(by_sign)
         bounds = np.tile(np.array([0, len(by_sign[0]), count]), (count, 1))
         hints = np.zeros_like(rivals)
     else:
-        order = _likely_successors(pieces, trial)
+        order = _likely_pieces(space, pieces, trial)
         bounds, rivals = overlap.find_rivals(
             pieces.C, pieces.num_conditions, pieces.sign, space.num_contacts
         )
-        hints = _sort_rivals(pieces, trial, least[0], bounds, rivals)
-    return paths.Table(
-        L=pieces.L,
-        C=np.ascontiguousarray(pieces.C.transpose(0, 2, 1)),
-        least=least,
-        sign=pieces.sign,
-        modes=pieces.modes,
-        zeros=_vanishing(space, pieces.modes),
-        order=order,
-        bounds=bounds,
-        rivals=rivals,
-        hints=hints,
+        hints = _sort_rivals(pieces, trial, bounds, rivals)
+    vanishing = _vanishing(space, pieces.modes)
+    bits = vanishing @ (1 << np.arange(vanishing.shape[1]))
+    info = np.column_stack([bounds, pieces.sign, pieces.num_conditions, bits])
+    links = np.column_stack([rivals, hints])
+    return Table(_arrange(pieces, space.num_contacts), info, links, order.astype(np.int16))
+
+
+def singles_table(space: ContactSpace, trial: Trial | None = None) -> Table:
+    """Arrange the pieces of every contact alone."""
+    tables = []
+    orders = []
+    num_pieces = num_links = 0
+    for i in range(space.num_contacts):
+        pieces = Pieces.all(space.single(i))
+        table = search_table(space.single(i), pieces)
+        count = len(pieces)
+        table.info[:, :3] += num_links
+        table.links[:, 0] += num_pieces
+        orders.append(num_pieces + _likely_singles(space, pieces, i, trial))
+        tables.append(table._replace(data=table.data.reshape(NUM_ETAS, count, -1)))
+        num_pieces += count
+        num_links += len(table.links)
+    data = np.concatenate([table.data for table in tables], axis=1)
+    return Table(
+        data.reshape(NUM_ETAS * num_pieces, -1),
+        np.concatenate([table.info for table in tables]),
+        np.concatenate([table.links for table in tables]),
+        np.concatenate(orders).astype(np.int16),
     )
 
 
-def _likely_successors(pieces: Pieces, trial: Trial) -> IntArray:
-    """Sort all pieces (pieces + 1, pieces) by how often they followed each piece, or none."""
-    count = len(pieces)
-    index = {tuple(row): p for p, row in enumerate(pieces.modes.tolist())}
-    sequence = np.array([index.get(tuple(row), -1) for row in trial.modes.tolist()])
-    before = np.where(trial.is_first, -1, np.roll(sequence, 1))
-    visits = np.zeros((count + 1, count), np.int64)
-    known = sequence >= 0
-    np.add.at(visits, (before[known], sequence[known]), 1)
-    return np.lexsort((np.broadcast_to(-visits.sum(axis=0), visits.shape), -visits), axis=1)
+def _arrange(pieces: Pieces, num_caps: int) -> FloatArray:
+    """Lay out conditions, what they must exceed, and impulse maps, piece by piece.
+
+    On a face, where C u = 0, an infinitesimal move of u decides; its direction is one of a few
+    that are fixed, generic, and open the caps. So a value must exceed `MATCH` where the move
+    would lower it, and -`MATCH` where it would raise it.
+    """
+    count, rows, size = pieces.C.shape
+    etas = np.random.default_rng(20).normal(size=(NUM_ETAS, size))
+    etas[:, size - num_caps :] = np.abs(etas[:, size - num_caps :])
+    least = np.where(np.einsum("prj,ej->epr", pieces.C, etas) < 0.0, MATCH, -MATCH)
+    conditions = np.empty((NUM_ETAS, count, rows, size + 1))
+    conditions[..., :size] = pieces.C
+    conditions[..., size] = least
+    maps = np.broadcast_to(pieces.L, (NUM_ETAS, *pieces.L.shape))
+    flat = [
+        conditions.reshape(NUM_ETAS * count, rows * (size + 1)),
+        maps.reshape(NUM_ETAS * count, pieces.L[:1].size if count else 0),
+    ]
+    return np.concatenate(flat, axis=1)
 
 
-def _sort_rivals(
-    pieces: Pieces, trial: Trial, least: FloatArray, bounds: IntArray, rivals: IntArray
-) -> IntArray:
+def _with_likely_conditions_first(pieces: Pieces, trial: Trial) -> Pieces:
+    """Put the conditions of each piece first that fail most often."""
+    counting = np.arange(pieces.C.shape[1]) < pieces.num_conditions[:, None]
+    fails = (np.einsum("prj,nj->npr", pieces.C, trial.u) < -MATCH).sum(axis=0)
+    best = np.argsort(-np.where(counting, fails, -1), axis=1, kind="stable")
+    return replace(pieces, C=np.take_along_axis(pieces.C, best[:, :, None], axis=1))
+
+
+def _likely_pieces(space: ContactSpace, pieces: Pieces, trial: Trial) -> IntArray:
+    """Sort all pieces (contexts, pieces) by how often they were met in each context."""
+    c, m, _ = extents(space)
+    rows = np.array([context(u, p, c, m) for u, p in zip(trial.u, trial.before, strict=True)])
+    return _most_met(rows, trial.piece, NUM_GLANCES * (len(pieces) + 1), len(pieces))
+
+
+def _likely_singles(space: ContactSpace, pieces: Pieces, i: int, trial: Trial | None) -> IntArray:
+    """Sort the pieces (glances, modes) of contact i alone; where some lack, the first stands in."""
+    index = np.zeros(num_modes(space), np.int64)
+    index[pieces.modes[:, 0]] = np.arange(len(pieces))
+    rows, modes = np.empty(0, np.int64), np.empty(0, np.int64)
+    if trial is not None:
+        u, modes = trial.single_steps(i, space.width)
+        width = single_extents(space)[0]
+        rows = np.array([single_context(step, 0, width) for step in u], dtype=np.int64)
+    return index[_most_met(rows, modes, NUM_GLANCES, len(index))]
+
+
+def _most_met(rows: IntArray, columns: IntArray, num_rows: int, num_columns: int) -> IntArray:
+    """Sort the columns of a table of counts, row by row, and by their sum where a row is silent."""
+    visits = np.zeros((num_rows, num_columns), np.int64)
+    known = columns >= 0
+    np.add.at(visits, (rows[known], columns[known]), 1)
+    total = np.broadcast_to(visits.sum(axis=0), visits.shape)
+    return np.lexsort((-total, -visits), axis=1)
+
+
+def _sort_rivals(pieces: Pieces, trial: Trial, bounds: IntArray, rivals: IntArray) -> IntArray:
     """Sort rivals, in place, by how often they held together; return what most excludes each."""
-    fails = np.einsum("prj,nj->npr", pieces.C, trial.u) < least
+    counting = np.arange(pieces.C.shape[1]) < pieces.num_conditions[:, None]
+    fails = (np.einsum("prj,nj->npr", pieces.C, trial.u) < -MATCH) & counting
     holds = (~fails.any(axis=-1)).astype(np.float64)
     together = holds.T @ holds
-    exclude = (holds.T @ fails.reshape(len(fails), -1)).reshape(len(pieces), *fails.shape[1:])
+    exclude = (holds.T @ fails.reshape(len(fails), -1)).reshape(len(pieces), *counting.shape)
     hints = np.empty_like(rivals)
     for p, (start, middle, end) in enumerate(bounds):
         for part in (slice(start, middle), slice(middle, end)):
@@ -201,23 +279,3 @@ def _vanishing(space: ContactSpace, modes: IntArray) -> BoolArray:
     sticking = (modes > 0) & ((modes - 1) % frictions == 0)
     columns = [closed] + [sticking] * d
     return np.stack(columns, axis=-1).reshape(len(modes), modes.shape[1] * (1 + d))
-
-
-def _least_values(pieces: Pieces, num_caps: int) -> FloatArray:
-    """Return what the conditions' values C u must reach: (directions, pieces, rows).
-
-    On a face, where C u = 0, an infinitesimal move of u decides; its direction is one of a few
-    that are fixed, generic, and open the caps. So a value must exceed `MATCH` where the move
-    would lower it, and -`MATCH` where it would raise it. Rows that do not count are zero, and
-    pass.
-    """
-    size = pieces.C.shape[2]
-    etas = np.random.default_rng(20).normal(size=(NUM_ETAS, size))
-    etas[:, size - num_caps :] = np.abs(etas[:, size - num_caps :])
-    least = np.where(np.einsum("prj,ej->epr", pieces.C, etas) < 0.0, MATCH, -MATCH)
-    return np.where(_counting(pieces), least, -1.0)
-
-
-def _counting(pieces: Pieces) -> BoolArray:
-    """Return which rows (pieces, rows) of C count."""
-    return np.arange(pieces.C.shape[1]) < pieces.num_conditions[:, None]

@@ -68,8 +68,8 @@ def test_one_contact_in_sequence_is_the_simultaneous_one(seed):
 
 def test_sequence_names_its_contacts():
     block = carom.scenes.load("rocking-block").problem
-    assert carom.Sequential(order=("B", "A")).resolve(block).labels == ("B A",)
-    assert set(carom.Sequential().resolve(block).labels) == {"A B", "B A"}
+    assert carom.Sequential(order=("B", "A")).resolve(block).labels == ("B → A",)
+    assert set(carom.Sequential().resolve(block).labels) == {"A → B", "B → A"}
 
 
 @pytest.mark.parametrize("order", [("A",), ("A", "C"), ("A", "B", "C"), ()])

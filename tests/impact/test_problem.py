@@ -42,6 +42,9 @@ def with_field(name, value):
         ({**GOOD, "contacts": ("A", "A")}, "contacts", "different"),
         ({**GOOD, "contacts": ("A", "")}, "contacts", "2 names"),
         ({**GOOD, "num_directions": 2}, "num_directions", "at least 3"),
+        ({**GOOD, "contacts": 5}, "contacts", "2 names"),
+        ({**GOOD, "num_directions": "x"}, "num_directions", "integer"),
+        (with_field("mu", 10**400), "mu", "numbers"),
         ({**GOOD, "num_directions": 4.5}, "num_directions", "integer"),
     ],
 )

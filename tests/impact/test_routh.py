@@ -227,6 +227,7 @@ def test_lemke_selection_takes_one_solution_only():
         ("num_samples", 1.5),
         ("max_steps", 0),
         ("seed", -1),
+        ("num_threads", 0),
         ("draw", "gauss"),
         ("selection", "best"),
         ("step_impulse", 0.0),

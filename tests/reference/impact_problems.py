@@ -7,11 +7,16 @@ Gaussian data have none of this, so it is put in on purpose.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import carom
+from carom.friction import friction_directions
+from carom.lcp import LCP, impact_lcp, step_lcp
+from tests.reference.brute_force import contact_units, unit_residual
 
 FloatArray = NDArray[np.float64]
 
@@ -25,9 +30,10 @@ def random_problem(
     mu: float | FloatArray | None = None,
     at_rest: bool = True,
     duplicates: bool = True,
+    approaching: bool = True,
     num_directions: int | None = None,
 ) -> carom.ImpactProblem:
-    """Return a problem in which some contact approaches.
+    """Return a problem, with rows of J, masses and speeds over some decades.
 
     Args:
         rng: The only source of chance.
@@ -38,6 +44,7 @@ def random_problem(
         mu: Friction; by default from 0 to 2, or over decades up to 1e5, or 0 at some contacts.
         at_rest: Whether some contacts may rest (J v = 0 up to rounding) before the impact.
         duplicates: Whether contacts may coincide (equal rows of J).
+        approaching: Whether some contact is sure to approach.
         num_directions: Friction directions in space; by default 3, 4 or 8.
     """
     if nv is None:
@@ -55,7 +62,7 @@ def random_problem(
     v *= 10.0 ** rng.uniform(-2, 2)
     J_n = J[:, 0]
     # Not the least one: where only rounding approaches, the other sign is the real impact.
-    if (J_n @ v).max() > -(J_n @ v).min():
+    if approaching and (J_n @ v).max() > -(J_n @ v).min():
         v = -v
     return carom.ImpactProblem(
         M=M,
@@ -94,6 +101,55 @@ def normal_delassus(problem: carom.ImpactProblem) -> FloatArray:
     return problem.J_n @ np.linalg.solve(problem.M, problem.J_n.T)
 
 
+@dataclass(frozen=True)
+class ImpactLCP:
+    """An impact LCP with what is needed to judge its solutions.
+
+    Attributes:
+        lcp: The problem, in units.
+        x_unit: (n,) natural units of x.
+        y_unit: (n,) natural units of y.
+        velocity_unit: (c,) natural units of the contact velocities.
+    """
+
+    lcp: LCP
+    x_unit: FloatArray
+    y_unit: FloatArray
+    velocity_unit: FloatArray
+
+    @classmethod
+    def random(cls, rng: np.random.Generator, m: int, d: int, k: int, *, capped: bool) -> ImpactLCP:
+        # Steps in the middle of an impact: one contact alone may also part, and yet jam.
+        approaching = rng.random() < 0.8
+        problem = random_problem(rng, m, d, approaching=approaching, num_directions=max(3, k))
+        return cls.of(problem, random_caps(rng, problem) if capped else None)
+
+    @classmethod
+    def of(cls, problem: carom.ImpactProblem, caps: FloatArray | None) -> ImpactLCP:
+        """Assemble the LCP of a problem; without caps, of the simultaneous impact."""
+        d, A = problem.num_tangents, delassus(problem)
+        directions = friction_directions(d, problem.num_directions)
+        v_c = problem.contact_velocity(problem.v_pre)
+        if caps is None:
+            lcp = impact_lcp(A, problem.mu, directions, v_c)
+        else:
+            lcp = step_lcp(A, problem.mu, directions, v_c, caps)
+        speed = float(np.sqrt(2.0 * problem.kinetic_energy(problem.v_pre)))
+        units = contact_units(A, problem.mu, d, len(directions), speed, capped=caps is not None)
+        root = np.sqrt(np.diag(A)[:: 1 + d])
+        return cls(lcp, *units, np.repeat(speed * root, 1 + d))
+
+    def unit_residual(self, x: FloatArray) -> float:
+        """Return the residual of x in natural units."""
+        return float(unit_residual(self.lcp.W, self.lcp.w, x, self.x_unit, self.y_unit))
+
+    def velocities_after(self, xs: list[FloatArray]) -> FloatArray:
+        """Return the contact velocities (len(xs), c) in natural units."""
+        contacts = self.lcp.contacts
+        rows = [contacts.v_c.ravel() + contacts.A @ contacts.impulses(x).ravel() for x in xs]
+        return np.array(rows).reshape(-1, len(self.velocity_unit)) / self.velocity_unit
+
+
 def random_generator() -> st.SearchStrategy[np.random.Generator]:
     """Return a strategy for seeded generators: Hypothesis chooses the seed and nothing else."""
     return st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -129,7 +185,7 @@ def _random_friction(rng: np.random.Generator, m: int) -> FloatArray:
 
 def _with_contacts_at_rest(rng: np.random.Generator, J: FloatArray, v: FloatArray) -> FloatArray:
     """Remove from v what moves some contacts, or their normal or tangential part only."""
-    m, width, nv = J.shape
+    m, _, nv = J.shape
     part = [slice(None), slice(0, 1), slice(1, None)][rng.integers(3)]
     for count in range(m - 1, 0, -1):
         chosen = rng.choice(m, count, replace=False)

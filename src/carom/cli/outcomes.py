@@ -164,7 +164,6 @@ def _law(
         settings = {
             "num_samples": scene.num_samples,
             "step_impulse": scene.step_impulse,
-            "max_steps": scene.max_steps,
         }
     return Routh(**(settings | given), progress=progress)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,7 +162,7 @@ def _wrong(field: str, expected: str, value: FloatArray) -> InvalidProblem:
 def _finite(field: str, value: ArrayLike) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -229,10 +229,12 @@ def _friction(mu: ArrayLike, m: int) -> FloatArray:
 
 
 def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
+    if isinstance(contacts, str):
+        contacts = (contacts,)
     if contacts is None:
         alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         return tuple(alphabet[i] if m <= len(alphabet) else f"C{i + 1}" for i in range(m))
-    names = (contacts,) if isinstance(contacts, str) else tuple(contacts)
+    names = tuple(contacts) if isinstance(contacts, Iterable) else (contacts,)
     if len(names) != m or not all(isinstance(name, str) and name for name in names):
         raise InvalidProblem(f"contacts: expected {m} names, got {names!r}")
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -242,7 +244,7 @@ def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
 
 
 def _num_directions(num_directions: int) -> int:
-    if isinstance(num_directions, bool) or int(num_directions) != num_directions:
+    if isinstance(num_directions, bool) or not isinstance(num_directions, int | np.integer):
         raise InvalidProblem(f"num_directions: expected an integer, got {num_directions!r}")
     if num_directions < 3:
         raise InvalidProblem(f"num_directions: expected at least 3, got {num_directions}")

@@ -83,6 +83,8 @@ class Routh(ImpactLaw):
         for name in ("num_samples", "max_steps"):
             if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
                 raise InvalidProblem(f"{name}: expected an integer >= 1, got {getattr(self, name)}")
+        if self.num_threads is not None and self.num_threads < 1:
+            raise InvalidProblem(f"num_threads: expected at least 1, got {self.num_threads}")
         if not (int(self.seed) == self.seed and 0 <= self.seed < 2**53):
             raise InvalidProblem(f"seed: expected an integer from 0 to 2^53 - 1, got {self.seed}")
         if self.draw not in DRAWS:
@@ -200,7 +202,7 @@ def _replayer(
             lambda_n=shaped[:, :, 0],
             lambda_t=shaped[:, :, 1:],
             lambda_max=record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
-            modes=tuple(sampler.mode_names(row) for row in record[:, 2 * c + m :]),
+            modes=tuple(sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
         )
 
     return replay

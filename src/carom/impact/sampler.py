@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from carom.friction import ContactSpace
 from carom.kernels import draws, paths
+from carom.kernels.search import Table
 from carom.pieces import (
     MOST_COMPARED,
     Pieces,
@@ -19,6 +20,8 @@ from carom.pieces import (
     extents,
     mode_name,
     search_table,
+    single_extents,
+    singles_table,
 )
 from carom.typing import FloatArray, IntArray
 
@@ -36,7 +39,8 @@ class Sampler:
 
     space: ContactSpace
     rule: paths.Rule
-    table: paths.Table
+    table: Table
+    singles: Table
 
     @classmethod
     def prepare(cls, space: ContactSpace, rule: paths.Rule, num_samples: int) -> Sampler:
@@ -45,18 +49,20 @@ class Sampler:
         For few contacts the trial only tells what to look for first, and is left out where
         there are not enough samples to repay it; it changes no result.
         """
+        singles = singles_table(space)
+        empty = cls(space, rule, search_table(space, _no_pieces(space)), singles)
         if rule.selection == paths.LEMKE:
-            return cls(space, rule, search_table(space, _no_pieces(space)))
+            return empty
         if not can_tabulate(space):
-            trial = _run_trial(cls(space, rule, search_table(space, _no_pieces(space))))
-            modes, counts = np.unique(trial.modes, axis=0, return_counts=True)
+            modes, counts = np.unique(_run_trial(empty).modes, axis=0, return_counts=True)
             pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")])
-            return cls(space, rule, search_table(space, pieces))
+            return cls(space, rule, search_table(space, pieces), singles)
         pieces = Pieces.all(space)
-        plain = cls(space, rule, search_table(space, pieces))
+        plain = cls(space, rule, search_table(space, pieces), singles)
         if num_samples < 4 * TRIAL_SAMPLES or len(pieces) > MOST_COMPARED:
             return plain
-        return cls(space, rule, search_table(space, pieces, _run_trial(plain)))
+        trial = _run_trial(plain)
+        return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
 
     def run(
         self, num_samples: int, num_threads: int | None, progress: Progress | None
@@ -72,23 +78,18 @@ class Sampler:
             self._call(start, totals[part], statuses[part], steps[part], record)
             return part.stop - part.start
 
-        with ThreadPoolExecutor(num_threads or available_cores()) as pool:
-            done = 0
-            try:
-                jobs = [pool.submit(run_chunk, start) for start in range(0, num_samples, CHUNK)]
-                for job in as_completed(jobs):
-                    done += job.result()
-                    if progress is not None:
-                        progress(done, num_samples)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        starts = range(0, num_samples, CHUNK)
+        done = 0
+        for size in _in_parallel(run_chunk, starts, num_threads or available_cores()):
+            done += size
+            if progress is not None:
+                progress(done, num_samples)
         return totals, statuses, steps
 
     def record(self, sample: int, num_steps: int) -> FloatArray:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         c, m = len(self.rule.v_c), self.space.num_contacts
-        record = np.full((1, num_steps, 2 * c + 2 * m), -1.0)
+        record = np.full((1, num_steps, 2 * c + 2 * m + 1), -1.0)
         self._call(sample, np.empty((1, c)), np.empty(1, np.int64), np.empty(1, np.int64), record)
         return record[0]
 
@@ -109,14 +110,32 @@ class Sampler:
             paths.run_chunk(
                 self.space.kernel,
                 self.table,
+                self.singles,
                 self.rule,
                 extents(self.space),
+                single_extents(self.space),
                 first,
                 totals,
                 statuses,
                 steps,
                 record,
             )
+
+
+def _in_parallel(
+    function: Callable[[int], int], items: Sequence[int], num_threads: int
+) -> Iterator[int]:
+    """Yield the results of a function, as they come; what has not begun is dropped on Ctrl-C."""
+    if num_threads == 1 or len(items) == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(num_threads) as pool:
+        try:
+            for job in as_completed([pool.submit(function, item) for item in items]):
+                yield job.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def available_cores() -> int:
@@ -135,20 +154,19 @@ def _run_trial(sampler: Sampler) -> Trial:
     rule = sampler.rule
     draw = draws.PERSISTENT if rule.draw == draws.POINTS else rule.draw
     length = min(rule.max_steps, TRIAL_STEPS)
-    trial = Sampler(
-        sampler.space,
-        rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length),
-        sampler.table,
-    )
+    rule = rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length)
+    trial = Sampler(sampler.space, rule, sampler.table, sampler.singles)
     c, m = len(rule.v_c), sampler.space.num_contacts
-    record = np.full((TRIAL_SAMPLES, length, 2 * c + 2 * m), -1.0)
+    record = np.full((TRIAL_SAMPLES, length, 2 * c + 2 * m + 1), -1.0)
     statuses, steps = np.empty(TRIAL_SAMPLES, np.int64), np.empty(TRIAL_SAMPLES, np.int64)
     trial._call(0, np.empty((TRIAL_SAMPLES, c)), statuses, steps, record)
     start = np.tile(rule.v_c, (TRIAL_SAMPLES, 1, 1))
-    before = np.concatenate([start, record[:, :-1, :c]], axis=1)
-    u = np.concatenate([before, record[:, :, 2 * c : 2 * c + m]], axis=2)
-    taken = record[:, :, -1] >= 0.0
-    is_first = np.zeros_like(taken)
-    is_first[:, 0] = True
-    modes = record[:, :, 2 * c + m :].astype(np.int64)
-    return Trial(u[taken], modes[taken], is_first[taken])
+    velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
+    u = np.concatenate([velocities, record[:, :, 2 * c : 2 * c + m]], axis=2)
+    modes = record[:, :, 2 * c + m : 2 * c + 2 * m].astype(np.int64)
+    piece = record[:, :, -1].astype(np.int64)
+    before = np.full_like(piece, -1)
+    for step in range(1, length):
+        before[:, step] = np.where(piece[:, step - 1] >= 0, piece[:, step - 1], before[:, step - 1])
+    taken = modes[:, :, 0] >= 0
+    return Trial(u[taken], modes[taken], piece[taken], before[taken])

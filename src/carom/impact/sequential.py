@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
 
 MOST_BRANCHES = 1000
+MOST_ORDERED = 7
 
 
 @final
@@ -39,7 +40,7 @@ class Sequential(ImpactLaw):
         >>> import carom
         >>> block = carom.scenes.load("rocking-block").problem
         >>> carom.Sequential(order=("A", "B")).resolve(block).labels
-        ('A B',)
+        ('A → B',)
     """
 
     order: Sequence[str] | None = None
@@ -82,6 +83,11 @@ class Sequential(ImpactLaw):
     def _orders(self, problem: ImpactProblem) -> list[tuple[int, ...]]:
         names = problem.contacts
         if self.order is None:
+            if len(names) > MOST_ORDERED:
+                raise InvalidProblem(
+                    f"order: expected one for more than {MOST_ORDERED} contacts, got none; "
+                    f"{len(names)} contacts have too many to try them all"
+                )
             return list(permutations(range(len(names))))
         order = (self.order,) if isinstance(self.order, str) else tuple(self.order)
         unknown = [name for name in order if name not in names]
@@ -128,13 +134,7 @@ class _State:
             place += 1
         i = order[place % len(order)]
         block = slice(i * space.width, (i + 1) * space.width)
-        single = ContactSpace(
-            np.ascontiguousarray(space.A[block, block]),
-            space.mu[i : i + 1],
-            space.directions,
-            space.velocity_unit[i : i + 1],
-            space.impulse_unit[i : i + 1],
-        )
+        single = space.single(i)
         _, solutions = modes_and_impulses(single, self.v_c[block], None)
         states = []
         for solution in solutions:
@@ -155,5 +155,5 @@ def _impulses(problem: ImpactProblem, states: list[_State]) -> FloatArray:
 def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:
     names = [problem.contacts[i] for i in sequence]
     if len(names) > 8:
-        return " ".join([*names[:4], "…", names[-1]]) + f" ({len(names)} impacts)"
-    return " ".join(names)
+        return " → ".join([*names[:4], "…", names[-1]]) + f" ({len(names)} impacts)"
+    return " → ".join(names)

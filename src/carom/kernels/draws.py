@@ -18,15 +18,13 @@ Longer than any impact, and drawn by a cube that makes short ones likely too."""
 
 
 @inlined
-def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m):
+def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
     """Write a step's caps into the tail of u.
 
     Args:
-        kind: One of the draws above.
+        kind: UNIFORM, SUBSET or PERSISTENT.
         caps: (m,) largest caps.
-        points: (samples, steps * m) of the unit cube, for POINTS.
         key: Of the sample's random numbers.
-        sample: Its number.
         step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m + 1.
         moved: Whether the step before changed anything; if not, the stretch ends.
         left: What is left of the present stretch.
@@ -39,10 +37,7 @@ def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m
     """
     draw = step * (len(m) + 4)
     width = len(c) // len(m)
-    if kind == POINTS:
-        for i in range(len(m)):
-            rates[i] = points[sample, step * len(m) + i]
-    elif kind == UNIFORM:
+    if kind == UNIFORM:
         for i in range(len(m)):
             rates[i] = uniform(key, draw + i)
     elif kind == SUBSET or left <= 0.0 or not moved:
@@ -66,8 +61,9 @@ def draw_caps(kind, caps, points, key, sample, step, moved, left, rates, u, c, m
                     lot -= 1
             fastest = 1.0
         if kind == PERSISTENT:
+            inverse = 1.0 / fastest
             for i in range(len(m)):
-                rates[i] /= fastest
+                rates[i] *= inverse
             length = uniform(key, draw + len(m) + 1)
             left = LONGEST * length * length * length
     largest = 0.0

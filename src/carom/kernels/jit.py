@@ -9,3 +9,13 @@ Python's lock, so that threads run kernels side by side."""
 inlined = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)
 """The same for the parts of a hot loop: handing over a dozen arrays costs more than they do.
 Such a function should not hand its arrays on: each time costs a pair of reference counts."""
+
+inlined_sums = njit(
+    cache=True,
+    error_model="numpy",
+    nogil=True,
+    forceinline=True,
+    fastmath={"contract", "nsz", "reassoc"},
+)
+"""The same where only the sign of a sum of products counts: it may be summed in any order, which
+shortens the wait for the branch that depends on it."""

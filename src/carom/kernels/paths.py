@@ -8,37 +8,39 @@ Arguments are gathered in named tuples:
 
     Space   A (c, c), mu (m,), D (k, d), W (n, n) the equilibrated step LCP with its row and
             column scales `rows` and `columns` (n,)
-    Table   the known pieces: L (pieces, c, c + m), sign and modes as in `carom.kernels.pieces`;
-            C (pieces, c + m, rows), their conditions transposed and filled up with zeros, and
-            `least` (NUM_ETAS, pieces, rows) what C u must reach;
-            `zeros` (pieces, c) which contact velocities vanish after a step;
-            `order` (pieces + 1, pieces) in which to try them after each piece, and at first;
-            the pieces that may overlap piece p, those of negative sign
-            rivals[bounds[p, 0] : bounds[p, 1]], the others rivals[bounds[p, 1] : bounds[p, 2]];
-            `hints`, for each rival, which of its conditions most likely excludes it
+    Table   the known pieces; see `carom.kernels.search`
+    Singles a Table of the pieces of every contact alone, for steps in which only one contact acts;
+            its `order` has one row a contact
     Rule    v_c (c,) at the start, `caps` (m,) the largest caps, `last_caps` (m,) those of one more
             step after max_steps, max_steps, draw, selection, seed, and
             `points` (samples, max_steps * m), empty unless draw is POINTS
 
-Loops over contacts run over `extents`, sequences of lengths c, m, c + m and rows. For few contacts
-these are tuples, whose length the compiler knows: it then unrolls the innermost loops, which makes
-a step several times faster; for many contacts they are arrays.
+Loops over contacts run over `extents`, sequences of lengths c, m and c + m + 1; `single_extents`
+are those of one contact. Tuples have a length that the compiler knows: it then unrolls the
+innermost loops, which makes a step several times faster. For many contacts they are arrays.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from carom.kernels.draws import draw_caps
+from carom.kernels.draws import POINTS, draw_caps
 from carom.kernels.jit import inlined, kernel
 from carom.kernels.lemke import SOLVED, make_work
 from carom.kernels.modes import lemke_step, read_modes
 from carom.kernels.random import stream, uniform
-from carom.kernels.search import MOST_SOLUTIONS, find_piece
+from carom.kernels.search import (
+    MOST_SOLUTIONS,
+    NUM_ETAS,
+    apply_piece,
+    context,
+    find_piece,
+    set_zeros,
+    single_context,
+)
 from carom.kernels.tolerances import COLLIDING, MATCH
 
 Space = namedtuple("Space", "A mu D W rows columns")
-Table = namedtuple("Table", "L C least sign modes zeros order bounds rivals hints")
 Rule = namedtuple("Rule", "v_c caps last_caps max_steps draw selection seed points")
 
 RANDOM, LEMKE = 0, 1
@@ -46,40 +48,54 @@ FINISHED, UNFINISHED, FAILED = 0, 1, 2
 
 
 @inlined
-def _is_colliding(v_c, m, width):
+def _is_colliding(u, m, width):
     """Tell whether some contact still approaches."""
+    colliding = False
     for i in range(len(m)):
-        if v_c[i * width] < -COLLIDING:
-            return True
-    return False
+        colliding = colliding or u[i * width] < -COLLIDING
+    return colliding
 
 
 @inlined
-def _impulse_of(L, piece, u, impulse, c, extent):
-    """Compute the impulse of a piece."""
-    for a in range(len(c)):
-        total = 0.0
-        for j in range(len(extent)):
-            total += L[piece, a, j] * u[j]
-        impulse[a] = total
+def _only_acting(u, c, m):
+    """Return the only contact that has a cap above zero, or -1."""
+    acting = 0
+    last = -1
+    for i in range(len(m)):
+        if u[len(c) + i] > 0.0:
+            acting += 1
+            last = i
+    return last if acting == 1 else -1
 
 
 @inlined
-def _advance(A, impulse, zeros, piece, u, totals, sample, c, m):
-    """Add a step to velocities and totals; tell whether some contact pushed.
+def _write_single(u, i, c, width, alone):
+    """Copy the velocities and the cap of contact i."""
+    for a in range(len(width)):
+        alone[a] = u[i * len(width) + a]
+    alone[len(width)] = u[len(c) + i]
 
-    What a known mode says is zero is set to zero, free of rounding.
-    """
-    moved = False
-    for i in range(len(m)):
-        moved = moved or impulse[i * (len(c) // len(m))] > MATCH
+
+@inlined
+def _advance(A, impulse, first, width, u, totals, sample, c):
+    """Add an impulse of `width` coordinates, from `first` on, to velocities and totals."""
+    for b in range(len(width)):
+        totals[sample, first + b] += impulse[b]
     for a in range(len(c)):
-        totals[sample, a] += impulse[a]
         change = 0.0
-        for b in range(len(c)):
-            change += A[a, b] * impulse[b]
-        u[a] = 0.0 if piece >= 0 and zeros[piece, a] else u[a] + change
-    return moved
+        for b in range(len(width)):
+            change += A[a, first + b] * impulse[b]
+        u[a] += change
+
+
+@kernel
+def _spread(impulse, i, c, width):
+    """Move an impulse of contact i alone to its place among all."""
+    own = impulse[: len(width)].copy()
+    for a in range(len(c)):
+        impulse[a] = 0.0
+    for a in range(len(width)):
+        impulse[i * len(width) + a] = own[a]
 
 
 @kernel
@@ -94,77 +110,94 @@ def _write_record(record, sample, step, u, impulse, modes, c, m):
 
 
 @kernel
-def run_chunk(space, table, rule, extents, first, totals, statuses, steps, record):
+def run_chunk(
+    space, table, singles, rule, extents, single_extents, first, totals, statuses, steps, record
+):
     """Run the samples numbered first, first + 1, ... one after another.
 
     Args:
-        space, table, rule, extents: See the module.
+        space, table, singles, rule, extents, single_extents: See the module.
         first: Number of the first sample; with the seed it decides every draw.
         totals: (n, c) result, the sum of all impulses.
         statuses: (n,) result, FINISHED, UNFINISHED (more steps needed) or FAILED (no solution).
         steps: (n,) result, number of steps.
-        record: (n, steps, 2 c + 2 m) result, what each step did: v_c after it, impulse, caps,
-            modes. Steps beyond its length are not recorded; it may have length 0.
+        record: (n, steps, 2 c + 2 m + 1) result, what each step did: v_c after it, impulse, caps,
+            modes, and the piece if it was found in `table` (else -1). Steps beyond its length are
+            not recorded; it may have length 0.
     """
-    c, m, extent, rows = extents
+    c, m, extent = extents
+    width, _, single_extent = single_extents
     A, D = space.A, space.D
-    L, C, least, sign, piece_modes, zeros, order, bounds, rivals, hints = table
+    data, info, links, order = table
+    data1, info1, links1, order1 = singles
     start, caps, last_caps, max_steps, kind, selection, seed, points = rule
     n = space.W.shape[0]
     work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
     found = np.empty(MOST_SOLUTIONS, np.int64)
-    u, impulse = np.empty(len(extent)), np.empty(len(c))
+    impulse, before = np.empty(len(c)), np.empty(len(extent))
+    u, alone = np.full(len(extent), -1.0), np.full(len(single_extent), -1.0)
     rates, modes = np.zeros(len(m)), np.zeros(len(m), np.int64)
     random = selection == RANDOM
     for sample in range(totals.shape[0]):
         key = stream(seed, first + sample)
+        # Many samples in a row share a direction, so that its part of the data stays at hand.
+        eta = ((first + sample) >> 6) % NUM_ETAS
         for a in range(len(c)):
             u[a] = start[a]
             totals[sample, a] = 0.0
         left, moved, piece, step, status = 0.0, True, -1, 0, FINISHED
-        while _is_colliding(u, m, len(c) // len(m)):
+        while _is_colliding(u, m, len(width)):
             if step > max_steps:
                 status = UNFINISHED
                 break
-            if step < max_steps:
-                left = draw_caps(
-                    kind, caps, points, key, first + sample, step, moved, left, rates, u, c, m
-                )
-            else:
+            if step == max_steps:
                 for i in range(len(m)):
                     u[len(c) + i] = last_caps[i]
+            elif kind == POINTS:
+                for i in range(len(m)):
+                    u[len(c) + i] = caps[i] * points[first + sample, step * len(m) + i]
+            else:
+                left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
             draw = step * (len(m) + 4) + len(m) + 2
-            if random:
-                # Before the first step piece is -1, and the last row of order is meant.
-                number = uniform(key, draw)
-                piece = find_piece(
-                    C,
-                    least,
-                    sign,
-                    order,
-                    piece,
-                    bounds,
-                    rivals,
-                    hints,
-                    u,
-                    number,
-                    found,
-                    extent,
-                    rows,
+            number = uniform(key, draw)
+            only = _only_acting(u, c, m) if random else -1
+            single = -1
+            if only >= 0:
+                _write_single(u, only, c, width, alone)
+                row = single_context(alone, only, width)
+                single = find_piece(
+                    data1, info1, links1, order1, eta, row, alone, number, found, single_extent
                 )
-            if piece >= 0:
-                _impulse_of(L, piece, u, impulse, c, extent)
-            elif lemke_step(space, u, key, draw, random, work, buffers, impulse) != SOLVED:
-                status = FAILED
-                break
-            if step < record.shape[1]:
+            if single >= 0:
+                apply_piece(data1, single, alone, impulse, width, single_extent)
+            elif random:
+                row = context(u, piece, c, m) if order.shape[0] > 1 else 0
+                piece = find_piece(data, info, links, order, eta, row, u, number, found, extent)
                 if piece >= 0:
-                    modes[:] = piece_modes[piece]
-                else:
-                    read_modes(A, D, u, impulse, modes)
-            moved = _advance(A, impulse, zeros, piece, u, totals, sample, c, m)
+                    apply_piece(data, piece, u, impulse, c, extent)
+            if single < 0 and piece < 0:
+                if lemke_step(space, u, key, draw, random, work, buffers, impulse) != SOLVED:
+                    status = FAILED
+                    break
             if step < record.shape[1]:
+                before[:] = u
+            if single >= 0:
+                moved = impulse[0] > MATCH
+                _advance(A, impulse, only * len(width), width, u, totals, sample, c)
+                set_zeros(info1, single, u, only * len(width), width)
+            else:
+                moved = False
+                for i in range(len(m)):
+                    moved = moved or impulse[i * len(width)] > MATCH
+                _advance(A, impulse, 0, c, u, totals, sample, c)
+                if piece >= 0:
+                    set_zeros(info, piece, u, 0, c)
+            if step < record.shape[1]:
+                if single >= 0:
+                    _spread(impulse, only, c, width)
+                read_modes(A, D, before, impulse, modes)
                 _write_record(record, sample, step, u, impulse, modes, c, m)
+                record[sample, step, -1] = -1 if single >= 0 else piece
             step += 1
         statuses[sample] = status
         steps[sample] = step

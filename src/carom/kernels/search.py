@@ -1,17 +1,59 @@
-"""Find the affine pieces that hold a step."""
+"""Find the affine pieces that hold a step.
 
-from carom.kernels.jit import inlined
+A table is laid out for the hardware: what belongs to one piece lies side by side.
 
-NUM_ETAS = 16
+    data    (NUM_ETAS * pieces, rows * (c + m + 1) + c * (c + m)) for each piece its conditions, one
+            after another, each with the value that it must exceed as last entry, and then its
+            impulse map L; once for each of NUM_ETAS directions off the faces (see `find_piece`)
+    info    (pieces, 6) where its rivals (the pieces that overlap it) start, where those of positive
+            sign start, where they end, its sign, its number of conditions, and which contact
+            velocities vanish after it, as bits
+    links   (rivals, 2) a rival, and which of its conditions most likely excludes it
+    order   (contexts, pieces) in which to try all pieces, by what a glance at the step tells; see
+            `context` and `single_context`. One row serves all contexts.
+
+The step is given as u = (v_c, caps, -1), so that a condition holds if its product with u is
+positive.
+"""
+
+from collections import namedtuple
+
+from carom.kernels.jit import inlined, inlined_sums
+from carom.kernels.tolerances import MATCH
+
+Table = namedtuple("Table", "data info links order")
+
+NUM_ETAS = 4
 """Number of directions in which a step on a face may be moved off it."""
+
+NUM_GLANCES = 8
+"""Number of contexts of a step after each piece."""
 
 MOST_SOLUTIONS = 64
 
+START, MIDDLE, END, SIGN, NUM_CONDITIONS, ZEROS = 0, 1, 2, 3, 4, 5
+
 
 @inlined
-def find_piece(
-    C, least, sign, order, before, bounds, rivals, hints, u, number, found, extent, rows
-):
+def context(u, before, c, m):
+    """Tell a step's context: the piece before it (-1 at first), and who seems to stop."""
+    width = len(c) // len(m)
+    bits = 0
+    if len(m) > 1:
+        bits = 4 * (u[len(c)] > u[len(c) + 1]) + 2 * (u[len(c) + 1] > -u[width])
+    bits += u[len(c)] > -u[0]
+    return (before + 1) * NUM_GLANCES + bits
+
+
+@inlined
+def single_context(alone, i, width):
+    """Tell the context of a step in which contact i acts alone: does it stop, does it slide?"""
+    bits = 4 * (alone[len(width)] > -alone[0]) + 2 * (alone[1] > MATCH) + (alone[1] < -MATCH)
+    return i * NUM_GLANCES + bits
+
+
+@inlined_sums
+def find_piece(data, info, links, order, eta, row, u, number, found, extent):
     """Find a piece that holds u, chosen at random among all that do; -1 if none is known.
 
     Contacts that rest or stick put u on faces where many pieces meet and agree. An infinitesimal
@@ -20,19 +62,18 @@ def find_piece(
     the search may end at the right count.
 
     Stage 0 looks for a first piece, stage 1 for negative pieces that overlap it, stage 2 for the
-    positive ones. A piece is tested by the condition that most likely excludes it, and then by
-    all at once, without branches.
+    positive ones. A rival is first tested by the condition that most likely excludes it.
 
     Args:
-        C, least, sign, order, bounds, rivals, hints: See `carom.kernels.paths`.
-        before: The piece of the step before, or -1.
-        u: (c + m,) the step.
+        data, info, links, order: See the module.
+        eta: Number of the direction.
+        row: Which row of order to follow.
+        u: (c + m + 1,) the step.
         number: Uniform on [0, 1).
         found: Work array.
-        extent, rows: Extents; see `carom.kernels.paths`.
+        extent: A sequence as long as u; see `carom.kernels.paths`.
     """
-    number *= NUM_ETAS
-    eta = int(number)
+    shift = eta * info.shape[0]
     first = -1
     count = 0
     negative = 0
@@ -44,24 +85,26 @@ def find_piece(
             if stage != 1 or negative == 0:
                 break
             stage = 2
-            t = bounds[first, 1]
-            end = bounds[first, 2]
+            t = info[first, MIDDLE]
+            end = info[first, END]
             continue
-        p = order[before, t] if stage == 0 else rivals[t]
-        hint = 0 if stage == 0 else hints[t]
+        p = order[row, t] if stage == 0 else links[t, 0]
+        place = 0 if stage == 0 else links[t, 1] * len(extent)
         t += 1
         value = 0.0
         for j in range(len(extent)):
-            value += C[p, j, hint] * u[j]
-        if value < least[eta, p, hint] or p == first:
+            value += data[shift + p, place + j] * u[j]
+        if value <= 0.0 or p == first:
             continue
-        failed = 0
-        for r in range(len(rows)):
+        place = 0
+        for _ in range(info[p, NUM_CONDITIONS]):
             value = 0.0
             for j in range(len(extent)):
-                value += C[p, j, r] * u[j]
-            failed += value < least[eta, p, r]
-        if failed == 0 and count < MOST_SOLUTIONS:
+                value += data[shift + p, place + j] * u[j]
+            if value <= 0.0:
+                break
+            place += len(extent)
+        if value > 0.0 and count < MOST_SOLUTIONS:
             # Sorted, so that the choice does not depend on the order of the search.
             place = count
             while place > 0 and found[place - 1] > p:
@@ -69,11 +112,31 @@ def find_piece(
                 place -= 1
             found[place] = p
             count += 1
-            negative += sign[p] < 0
+            negative += info[p, SIGN] < 0
             if stage == 0:
                 first = p
                 stage = 1
-                t = bounds[p, 0]
-                end = bounds[p, 1]
-    # The integer part has chosen the direction, the rest is as random as before.
-    return found[int(count * (number - eta))] if count > 0 else -1
+                t = info[p, START]
+                end = info[p, MIDDLE]
+    return found[int(count * number)] if count > 0 else -1
+
+
+@inlined
+def apply_piece(data, p, u, impulse, c, extent):
+    """Compute the impulse of a piece."""
+    place = data.shape[1] - len(c) * (len(extent) - 1)
+    for a in range(len(c)):
+        total = 0.0
+        for j in range(len(extent) - 1):
+            total += data[p, place + j] * u[j]
+        place += len(extent) - 1
+        impulse[a] = total
+
+
+@inlined
+def set_zeros(info, p, u, first, c):
+    """Set to zero, free of rounding, what the modes of a piece say is zero."""
+    bits = info[p, ZEROS]
+    for a in range(len(c)):
+        if (bits >> a) & 1:
+            u[first + a] = 0.0

@@ -51,6 +51,10 @@ class SampledSet(OutcomeSet):
     unfinished: tuple[str, ...] = ()
     _replay: Callable[[int], ImpactPath] | None = None
 
+    def __post_init__(self) -> None:
+        if not len(self.v_unfinished):
+            object.__setattr__(self, "v_unfinished", np.empty((0, self.v_post.shape[1])))
+
     def __len__(self) -> int:
         return len(self.v_post)
 
@@ -89,6 +93,11 @@ class SampledSet(OutcomeSet):
     def project(self, rows: ArrayLike) -> FloatArray:
         """Return rows @ v for every outcome: (n, r) for rows (r, nv)."""
         return self.v_post @ np.asarray(rows, dtype=np.float64).T
+
+    @property
+    def has_paths(self) -> bool:
+        """Tell whether `path` can say how an outcome came about."""
+        return self._replay is not None
 
     def path(self, i: int) -> ImpactPath:
         """Return how outcome i came about, step by step.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from carom.kernels.tolerances import STICKING
+
 if TYPE_CHECKING:
     from carom.outcomes.sampled import SampledSet
 
@@ -31,7 +33,7 @@ def _contact_table(outcomes: SampledSet) -> list[str]:
     bounds = outcomes.contact_bounds()
     # Rounding noise of a resting contact would fill the table with 1e-17s.
     bounds = np.where(
-        np.abs(bounds) < 1e-12 * outcomes.problem.space.velocity_unit.max(), 0.0, bounds
+        np.abs(bounds) < STICKING * outcomes.problem.space.velocity_unit.max(), 0.0, bounds
     )
     shares = [100.0 * kind.mean(axis=0) for kind in outcomes.kinds()]
     tangents = ["tangential"] if outcomes.problem.num_tangents == 1 else ["tangent 1", "tangent 2"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from carom.errors import CaromError, InvalidProblem
+from carom.errors import InvalidProblem
 from carom.plots import style
 
 if TYPE_CHECKING:
@@ -160,10 +160,9 @@ def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
 
 def _paths(outcomes: SampledSet, num_paths: int) -> list[FloatArray]:
     """Return the velocities (steps + 1, nv) of some paths; none for a law that does not step."""
-    try:
-        return [outcomes.path(int(i)).v for i in _choose(outcomes, num_paths)]
-    except CaromError:
+    if not outcomes.has_paths:
         return []
+    return [outcomes.path(int(i)).v for i in _choose(outcomes, num_paths)]
 
 
 def _choose(outcomes: SampledSet, count: int) -> IntArray:
@@ -210,7 +209,7 @@ def _draw_sequential(ax: Axes, view: View, sequential: SampledSet) -> FloatArray
     labels = sequential.labels or ()
     if len(points) == len(labels) <= 2:
         for point, label in zip(points, labels, strict=True):
-            leads = label.split(" ")[0] == view.problem.contacts[0]
+            leads = label.split(" → ")[0] == view.problem.contacts[0]
             marks = style.FIRST if leads else style.SECOND
             _plot(ax, point[None, :], marks, f"sequential, {label}")
     else:

@@ -1,0 +1,49 @@
+"""Kernels are plain Python too: without compilation they give the same numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import carom
+
+ROUNDING = 1e-12
+"""Compiled code may fuse a product and a sum; nothing else may differ."""
+
+SCRIPT = """
+import json
+import carom
+
+problem = carom.scenes.load("rocking-block").problem
+outcomes = carom.Routh(num_samples=3, step_impulse=0.3, seed=4, num_threads=1).resolve(problem)
+print(json.dumps({"v_post": outcomes.v_post.tolist(), "num_steps": outcomes.num_steps.tolist()}))
+"""
+
+
+def test_the_block_ends_alike_without_compilation():
+    environment = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        # Integers of the random numbers wrap around, of which NumPy warns.
+        "PYTHONWARNINGS": "ignore",
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    plain = json.loads(run.stdout)
+    problem = carom.scenes.load("rocking-block").problem
+    compiled = carom.Routh(num_samples=3, step_impulse=0.3, seed=4, num_threads=1).resolve(problem)
+    np.testing.assert_array_equal(plain["num_steps"], compiled.num_steps)
+    np.testing.assert_allclose(plain["v_post"], compiled.v_post, rtol=0.0, atol=ROUNDING)
+    assert np.abs(compiled.v_post).max() > 0.01

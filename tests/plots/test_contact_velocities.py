@@ -1,0 +1,198 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+import carom
+from carom.plots import contact_velocities, style
+from carom.plots.contact_velocities import thin
+
+NUM_PATHS = 20
+
+
+@pytest.fixture(scope="module")
+def block():
+    return carom.scenes.load("rocking-block").problem
+
+
+@pytest.fixture(scope="module")
+def outcomes(block):
+    return carom.Routh(num_samples=500, step_impulse=0.3, max_steps=10).resolve(block)
+
+
+@pytest.fixture(scope="module")
+def simultaneous(block):
+    return carom.AnitescuPotra().resolve(block)
+
+
+@pytest.fixture(scope="module")
+def sequential(block):
+    return carom.Sequential().resolve(block)
+
+
+@pytest.fixture
+def ax():
+    return Figure().add_subplot()
+
+
+def drawn(ax, marks):
+    """Return the points (n, 2) of all markers in a style."""
+    points = [
+        line.get_xydata()
+        for line in ax.lines
+        if to_hex(line.get_color()) == marks["color"].lower()
+        and line.get_marker() == marks["marker"]
+    ]
+    return np.concatenate(points) if points else np.empty((0, 2))
+
+
+def paths_of(ax):
+    return [c for c in ax.collections if isinstance(c, LineCollection)]
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_returns_its_ax(ax, outcomes):
+    assert contact_velocities(ax, outcomes, num_paths=0) is ax
+
+
+def test_draws_every_law(ax, block, outcomes, simultaneous, sequential):
+    contact_velocities(
+        ax, outcomes, simultaneous=simultaneous, sequential=sequential, num_paths=NUM_PATHS
+    )
+    normal = outcomes.contact_velocities[:, :, 0]
+    np.testing.assert_allclose(drawn(ax, style.SET), normal, atol=1e-12)
+    np.testing.assert_allclose(drawn(ax, style.BEFORE), [block.J_n @ block.v_pre])
+    np.testing.assert_allclose(drawn(ax, style.SIMULTANEOUS), [[0.0, 0.0]], atol=1e-12)
+    lift = 0.0930184
+    np.testing.assert_allclose(drawn(ax, style.FIRST), [[lift, 0.0]], atol=1e-6)
+    np.testing.assert_allclose(drawn(ax, style.SECOND), [[0.0, lift]], atol=1e-6)
+    assert legend_of(ax) == [
+        "velocities on the way",
+        f"{len(outcomes)} outcomes",
+        "before the impact",
+        "sequential, A → B",
+        "sequential, B A",
+        "simultaneous",
+    ]
+    assert ax.get_xlabel() == "normal velocity of A [m/s]"
+    assert ax.get_ylabel() == "normal velocity of B [m/s]"
+
+
+def test_paths_lead_from_before_to_outcomes(ax, block, outcomes):
+    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    (collection,) = paths_of(ax)
+    lines = collection.get_segments()
+    assert len(lines) == NUM_PATHS
+    ends = outcomes.contact_velocities[:, :, 0]
+    for line in lines:
+        np.testing.assert_allclose(line[0], block.J_n @ block.v_pre)
+        assert np.abs(ends - line[-1]).max(axis=1).min() < 1e-12
+
+
+def test_paths_show_rare_endings_as_well_as_common_ones(ax):
+    walker = carom.scenes.load("compass-gait")
+    outcomes = carom.Routh(num_samples=5000, step_impulse=0.25, max_steps=5).resolve(walker.problem)
+    _, _, lifts = outcomes.kinds()
+    assert lifts[:, 0].mean() < 0.05
+    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    ends = np.array([line[-1] for line in paths_of(ax)[0].get_segments()])
+    assert (ends[:, 0] > 1e-9).sum() >= 3
+
+
+def test_large_sets_are_pixels_in_vector_graphics(ax, outcomes):
+    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    assert paths_of(ax)[0].get_rasterized()
+    assert [line for line in ax.lines if line.get_rasterized() and len(line.get_xdata()) > 100]
+
+
+def test_limits_hold_all_that_is_drawn(ax, outcomes, sequential):
+    contact_velocities(ax, outcomes, sequential=sequential, num_paths=NUM_PATHS)
+    points = [drawn(ax, marks) for marks in (style.SET, style.BEFORE, style.FIRST, style.SECOND)]
+    points = np.concatenate([*points, *paths_of(ax)[0].get_segments()])
+    for values, (low, high) in zip(points.T, (ax.get_xlim(), ax.get_ylim()), strict=True):
+        assert low < values.min()
+        assert values.max() < high
+        assert high - low < 1.5 * np.ptp(values)
+
+
+def test_coordinates_can_be_chosen(ax, outcomes):
+    contact_velocities(ax, outcomes, x=("B", 1), y=("A", 0), num_paths=0)
+    v_c = outcomes.contact_velocities
+    expected = np.stack([v_c[:, 1, 1], v_c[:, 0, 0]], axis=1)
+    np.testing.assert_allclose(drawn(ax, style.SET), expected, atol=1e-12)
+    assert ax.get_xlabel() == "tangential velocity of B [m/s]"
+    # The tangential velocity is zero throughout; its axis must not magnify rounding.
+    assert np.ptp(ax.get_xlim()) > 0.1
+
+
+def test_one_contact_shows_tangential_against_normal(ax):
+    ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
+    contact_velocities(ax, carom.RouthSingle().resolve(ball))
+    assert ax.get_xlabel() == "tangential velocity of A [m/s]"
+    assert ax.get_ylabel() == "normal velocity of A [m/s]"
+    np.testing.assert_allclose(drawn(ax, style.SET), [[0.8, 0.0]], atol=1e-12)
+    assert paths_of(ax) == []
+    assert legend_of(ax) == ["1 outcome", "before the impact"]
+
+
+def test_spatial_tangents_are_numbered(ax):
+    ball = carom.ImpactProblem(
+        np.eye(3), [[0, 0, 1]], [[[1, 0, 0], [0, 1, 0]]], 0.2, [1.0, 0.5, -1.0]
+    )
+    simultaneous = carom.AnitescuPotra().resolve(ball)
+    contact_velocities(ax, simultaneous=simultaneous, x=("A", 1), y=("A", 2))
+    assert ax.get_ylabel() == "tangential velocity 2 of A [m/s]"
+    np.testing.assert_allclose(drawn(ax, style.SIMULTANEOUS), simultaneous.v_post[:, :2])
+
+
+def test_laws_with_many_outcomes_are_counted(ax):
+    walker = carom.scenes.load("compass-gait").problem
+    contact_velocities(ax, simultaneous=carom.AnitescuPotra().resolve(walker))
+    assert legend_of(ax) == ["before the impact", "simultaneous, 3 outcomes"]
+    assert len(drawn(ax, style.SIMULTANEOUS)) == 3
+
+
+def test_many_sequences_share_one_colour(ax):
+    stack = carom.scenes.load("disk-stack").problem
+    sequential = carom.Sequential().resolve(stack)
+    contact_velocities(ax, sequential=sequential)
+    assert len(drawn(ax, style.FIRST)) == len(sequential) > 2
+    assert len(drawn(ax, style.SECOND)) == 0
+
+
+@pytest.mark.parametrize("coordinate", [("C", 0), ("A", 2), ("A", -1)])
+def test_unknown_coordinate(ax, outcomes, coordinate):
+    with pytest.raises(carom.InvalidProblem, match="expected one of A, B with a number from 0"):
+        contact_velocities(ax, outcomes, x=coordinate, num_paths=0)
+
+
+def test_nothing_to_draw(ax):
+    with pytest.raises(carom.InvalidProblem, match="at least one set"):
+        contact_velocities(ax)
+
+
+class TestThin:
+    @given(seed=st.integers(0, 1000), count=st.integers(1, 400), grid=st.integers(1, 30))
+    def test_keeps_extremes_and_a_point_near_each(self, seed, count, grid):
+        points = np.random.default_rng(seed).normal(size=(count, 2))
+        kept = thin(points, grid)
+        assert {tuple(point) for point in kept} <= {tuple(point) for point in points}
+        np.testing.assert_array_equal(kept.min(axis=0), points.min(axis=0))
+        np.testing.assert_array_equal(kept.max(axis=0), points.max(axis=0))
+        cell = np.ptp(points, axis=0) / grid
+        distance = np.abs(points[:, None] - kept[None]) / np.where(cell > 0, cell, 1.0)
+        assert distance.max(axis=-1).min(axis=1).max() <= 1.0 + 1e-9
+
+    def test_is_small(self):
+        points = np.random.default_rng(0).uniform(size=(10_000, 2))
+        assert len(thin(points, 10)) <= 11**2 + 4
+
+    def test_takes_points_on_a_line(self):
+        points = np.stack([np.linspace(0.0, 1.0, 100), np.zeros(100)], axis=1)
+        assert 10 <= len(thin(points, 10)) <= 15

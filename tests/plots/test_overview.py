@@ -1,0 +1,61 @@
+import io
+
+import numpy as np
+import pytest
+
+import carom
+from carom.plots import overview
+
+
+def labels(figure):
+    return [(ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes]
+
+
+def test_shows_the_normals_and_then_each_contact():
+    problem = carom.scenes.load("rocking-block").problem
+    figure = overview(
+        carom.Routh(num_samples=50).resolve(problem),
+        sequential=carom.Sequential().resolve(problem),
+        title="a block",
+        num_paths=5,
+    )
+    normal, tangential = "normal velocity of {} [m/s]", "tangential velocity of {} [m/s]"
+    assert labels(figure) == [
+        (normal.format("A"), normal.format("B")),
+        (tangential.format("A"), normal.format("A")),
+        (tangential.format("B"), normal.format("B")),
+    ]
+    assert figure.get_suptitle() == "a block"
+    (legend,) = figure.legends
+    assert "sequential, A → B" in [text.get_text() for text in legend.get_texts()]
+    assert all(len(ax.collections[0].get_segments()) == 5 for ax in figure.axes)
+
+
+def test_legend_and_labels_do_not_overlap():
+    problem = carom.scenes.load("compass-gait").problem
+    figure = overview(simultaneous=carom.AnitescuPotra().resolve(problem), title="a walker")
+    figure.savefig(io.BytesIO(), format="png")
+    top = figure.legends[0].get_window_extent().ymax
+    assert all(ax.xaxis.label.get_window_extent().ymin > top for ax in figure.axes)
+
+
+def test_one_contact_has_one_panel():
+    ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
+    figure = overview(carom.RouthSingle().resolve(ball))
+    assert len(figure.axes) == 1
+
+
+def test_spatial_contact_has_a_panel_for_each_tangent():
+    ball = carom.ImpactProblem(
+        np.eye(3), [[0, 0, 1]], [[[1, 0, 0], [0, 1, 0]]], 0.2, [1.0, 0.5, -1.0]
+    )
+    figure = overview(simultaneous=carom.AnitescuPotra().resolve(ball))
+    assert [x for x, _ in labels(figure)] == [
+        "tangential velocity 1 of A [m/s]",
+        "tangential velocity 2 of A [m/s]",
+    ]
+
+
+def test_nothing_to_draw():
+    with pytest.raises(carom.InvalidProblem, match="at least one set"):
+        overview()
