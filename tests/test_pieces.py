@@ -10,9 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from carom.friction import ContactSpace, friction_directions
 from carom.kernels import overlap
+from carom.kernels.tolerances import MATCH
 from carom.lcp import step_lcp
 from carom.pieces import Pieces, can_tabulate, mode_name, num_modes
 from tests.reference.brute_force import contact_units, unit_residual
@@ -25,6 +27,10 @@ RESIDUAL = 1e-8
 
 OFF_FACES = 1e-7
 """A u closer than this to a face of any piece says nothing about which pieces hold it."""
+
+WIDE = 1e-5
+"""Pieces whose overlap is wider than this must be known to overlap; what is thinner is met with a
+chance as small."""
 
 AGREE = 1e-7
 """How well neighbouring pieces agree on a face, relative to the outcome."""
@@ -76,7 +82,8 @@ def test_every_piece_that_holds_u_solves_the_step(problem, rng, moves_like_the_r
     u = random_u(rng, space)
     if moves_like_the_robot:
         u[: len(space.A)] = space.A @ rng.normal(size=len(space.A))
-    held = np.flatnonzero(margins(pieces, u) >= 0.0)
+        # Where contacts depend on each other, this is on the faces of all pieces.
+    held = np.flatnonzero(margins(pieces, u) >= -MATCH * np.abs(u).max())
     assert len(held) > 0
     for p in held:
         assert residual_of_step(space, u, pieces.L[p] @ u) <= RESIDUAL
@@ -279,6 +286,31 @@ def test_pieces_that_overlap_anywhere_are_rivals(m, d, k):
             assert (pieces.sign[rest] > 0).all()
             assert all(p in rivals_of(bounds, rivals, q) for q in (*negative, *rest))
     assert found > 0
+
+
+@pytest.mark.parametrize("seed", [2, 3, 6])
+def test_rivals_are_those_that_linear_programming_finds(seed):
+    """Widest margin t with R u >= t in the unit cube: rivals have one, all others none."""
+    space = random_space(np.random.default_rng([9, seed]), 2, 1)
+    pieces = Pieces.all(space)
+    size = pieces.C.shape[2]
+    bounds, rivals = overlap.find_rivals(pieces.C, pieces.num_conditions, pieces.sign, 2)
+    conditions = [C[:count] for C, count in zip(pieces.C, pieces.num_conditions, strict=True)]
+    missing = []
+    for p in range(len(pieces)):
+        listed = rivals_of(bounds, rivals, p)
+        for q in range(p):
+            R = np.vstack([conditions[p], conditions[q], np.eye(size)[-2:]])
+            program = linprog(
+                np.append(np.zeros(size), -1.0),
+                A_ub=np.column_stack([-R, np.ones(len(R))]),
+                b_ub=np.zeros(len(R)),
+                bounds=[(-1.0, 1.0)] * size + [(None, 1.0)],
+            )
+            if -program.fun > WIDE and q not in listed:
+                missing.append((p, q, -program.fun))
+            assert q not in listed or -program.fun > 0.0
+    assert missing == []
 
 
 @settings(max_examples=40)

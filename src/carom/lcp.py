@@ -294,7 +294,8 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
 
 
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
-    found = supports.solutions(lcp.W, lcp.w, MOST_SOLUTIONS)
+    scaled, rows, columns = lcp._scaled
+    found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS)
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
     kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found
     solutions = [_judge(lcp, x, lemke.SOLVED) for x in kept]

@@ -12,7 +12,7 @@ import numpy as np
 from carom.friction import ContactSpace
 from carom.kernels import overlap
 from carom.kernels import pieces as kernel
-from carom.kernels.search import NUM_ETAS, NUM_GLANCES, Table, context, single_context
+from carom.kernels.search import NUM_ETAS, NUM_GLANCES, Table, contexts, single_contexts
 from carom.kernels.tolerances import MATCH
 from carom.typing import BoolArray, FloatArray, IntArray
 
@@ -231,7 +231,7 @@ def _with_likely_conditions_first(pieces: Pieces, trial: Trial) -> Pieces:
 def _likely_pieces(space: ContactSpace, pieces: Pieces, trial: Trial) -> IntArray:
     """Sort all pieces (contexts, pieces) by how often they were met in each context."""
     c, m, _ = extents(space)
-    rows = np.array([context(u, p, c, m) for u, p in zip(trial.u, trial.before, strict=True)])
+    rows = contexts(trial.u, trial.before, c, m)
     return _most_met(rows, trial.piece, NUM_GLANCES * (len(pieces) + 1), len(pieces))
 
 
@@ -243,7 +243,7 @@ def _likely_singles(space: ContactSpace, pieces: Pieces, i: int, trial: Trial | 
     if trial is not None:
         u, modes = trial.single_steps(i, space.width)
         width = single_extents(space)[0]
-        rows = np.array([single_context(step, 0, width) for step in u], dtype=np.int64)
+        rows = single_contexts(u, width)
     return index[_most_met(rows, modes, NUM_GLANCES, len(index))]
 
 

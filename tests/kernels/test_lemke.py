@@ -67,7 +67,7 @@ def test_kostrevas_examples_cycle_without_a_rule_for_ties_and_not_with_it(W, exp
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
 def test_murtys_exponential_problem_takes_two_to_the_n_pivots(n):
-    """Murty 1978 (and 1988, chapter 6): w_j = -(2^n + ... + 2^(n-j+1)) visits every basis.
+    """For n = 3 this is example 2.10 of Murty 1988; w_j = -(2^n + ... + 2^(n-j+1)) for any n.
 
     Being slow is right here: a path that is shorter is not Lemke's.
     """

@@ -27,8 +27,10 @@ from carom.typing import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]
 
-CHUNK = 8192
-TRIAL_SAMPLES = 256
+LARGEST_CHUNK = 2**14
+SMALLEST_CHUNK = 2**10
+TRIAL_SAMPLES = 1024
+WORTH_A_TRIAL = 2**16
 TRIAL_STEPS = 50
 TRIAL_SEED = 2**53
 
@@ -59,7 +61,7 @@ class Sampler:
             return cls(space, rule, search_table(space, pieces), singles)
         pieces = Pieces.all(space)
         plain = cls(space, rule, search_table(space, pieces), singles)
-        if num_samples < 4 * TRIAL_SAMPLES or len(pieces) > MOST_COMPARED:
+        if num_samples < WORTH_A_TRIAL or len(pieces) > MOST_COMPARED:
             return plain
         trial = _run_trial(plain)
         return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
@@ -72,15 +74,18 @@ class Sampler:
         statuses = np.empty(num_samples, np.int64)
         steps = np.empty(num_samples, np.int64)
         record = np.empty((0, 0, 0))
+        num_threads = num_threads or available_cores()
+        share = -(-num_samples // num_threads)
+        chunk = min(max(share, SMALLEST_CHUNK), LARGEST_CHUNK)
 
         def run_chunk(start: int) -> int:
-            part = slice(start, min(start + CHUNK, num_samples))
+            part = slice(start, min(start + chunk, num_samples))
             self._call(start, totals[part], statuses[part], steps[part], record)
             return part.stop - part.start
 
-        starts = range(0, num_samples, CHUNK)
+        starts = range(0, num_samples, chunk)
         done = 0
-        for size in _in_parallel(run_chunk, starts, num_threads or available_cores()):
+        for size in _in_parallel(run_chunk, starts, num_threads):
             done += size
             if progress is not None:
                 progress(done, num_samples)

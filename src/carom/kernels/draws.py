@@ -12,6 +12,10 @@ from carom.kernels.tolerances import COLLIDING
 
 UNIFORM, SUBSET, PERSISTENT, POINTS = 0, 1, 2, 3
 
+IDLE = 6.0
+"""One contact in so many is drawn to act; where none is, one that approaches does. Mostly one
+contact acts at a time, which reaches far and is quick to step, and sometimes several do."""
+
 LONGEST = 10.0
 """Longest stretch, in units of the impulse that stops a contact which has all of the energy.
 Longer than any impact, and drawn by a cube that makes short ones likely too."""
@@ -46,7 +50,7 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
         approaching = 0
         for i in range(len(m)):
             # One number decides both whether a contact acts and how fast.
-            rates[i] = max(2.0 * uniform(key, draw + i) - 1.0, 0.0)
+            rates[i] = max(1.0 - IDLE * uniform(key, draw + i), 0.0)
             fastest = max(fastest, rates[i])
             if u[i * width] < -COLLIDING:
                 approaching += 1

@@ -70,20 +70,27 @@ def equilibrate(W):
 
 
 @kernel
+def _largest_negative(w):
+    """Return the largest of -w, or 0."""
+    largest = 0.0
+    for i in range(w.shape[0]):
+        largest = max(largest, -w[i])
+    return largest
+
+
+@kernel
 def residual(W, w, x):
     """Return the relative residual of a candidate x: 0 exactly at solutions.
 
     It is the largest component of the natural map min(x, y), y = W x + w, with x measured against
     X = |x| and y_i against |w_i| + sum_j |W_ij| X, that is, against what rounding of the data
-    alone could do to it. X is kept between 1 and `LARGE` times |w| / |W|, so that neither
-    noise nor a huge x along an almost-kernel of W passes for a solution. Meant for equilibrated W.
+    alone could do to it. X is kept between 1 and `LARGE` times the largest of -w, which is what
+    makes x move at all, so that neither noise nor a huge x along an almost-kernel of W passes for a
+    solution. Meant for equilibrated W, |W| = 1.
     """
     n = w.shape[0]
-    largest_W = norm_inf(W.ravel())
-    X = norm_inf(x)
-    if largest_W > 0.0:
-        natural = norm_inf(w) / largest_W
-        X = min(max(X, natural), LARGE * natural)
+    natural = _largest_negative(w)
+    X = min(max(norm_inf(x), natural), LARGE * natural)
     if X == 0.0:
         X = 1.0
     worst = 0.0
@@ -170,10 +177,10 @@ def _keep_lexicographic_least(T, where, tied, count, col):
 
 @kernel
 def _start(W, w, d, work):
-    """Fill the dictionary, with w scaled to 1; return z0's row, or -1 if w is not negative."""
+    """Fill the dictionary, with -w scaled to 1; return z0's row, or -1 if w is not negative."""
     T, basic, nonbasic, place, _ = work
     n = w.shape[0]
-    scale = norm_inf(w)
+    scale = _largest_negative(w)
     if scale == 0.0:
         return -1
     worst = 0.0
@@ -218,7 +225,7 @@ def lemke(W, w, d, work, x, max_pivots):
     row = _start(W, w, d, work)
     if row < 0:
         return SOLVED
-    scale = norm_inf(w)
+    scale = _largest_negative(w)
     col = n
     for _ in range(max_pivots):
         leaving = basic[row]

@@ -10,7 +10,11 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.lemke import SOLVED, lemke, make_work
+from carom.kernels.random import stream, uniform
 from carom.kernels.tolerances import MATCH
+
+ATTEMPTS = 4
+"""Covering vectors to try before two pieces count as apart: rounding may end a path too early."""
 
 
 @kernel
@@ -67,20 +71,31 @@ def interior_point(C, num_conditions, pieces, num_caps, u):
                 total += rows[a, j] * rows[b, j]
             gram[a, b] = total
     y = np.empty(count)
-    status = lemke(gram, np.full(count, -1.0), np.ones(count), make_work(count), y, 50 * count)
-    for j in range(C.shape[2]):
-        u[j] = 0.0
+    work = make_work(count)
+    covering = np.ones(count)
+    for attempt in range(ATTEMPTS):
         for a in range(count):
+            covering[a] = 1.0 if attempt == 0 else 0.1 + uniform(stream(attempt, a), 0)
+        status = lemke(gram, np.full(count, -1.0), covering, work, y, 50 * count)
+        if status == SOLVED and _is_inside(rows[:count], y, u):
+            return True
+    return False
+
+
+@kernel
+def _is_inside(rows, y, u):
+    """Compute u = R^T y and tell whether R u is well above zero."""
+    inside = True
+    for j in range(rows.shape[1]):
+        u[j] = 0.0
+        for a in range(rows.shape[0]):
             u[j] += rows[a, j] * y[a]
-    if status != SOLVED:
-        return False
-    for a in range(count):
+    for a in range(rows.shape[0]):
         total = 0.0
-        for j in range(C.shape[2]):
+        for j in range(rows.shape[1]):
             total += rows[a, j] * u[j]
-        if not total > 0.5:
-            return False
-    return True
+        inside = inside and total > 0.5
+    return inside
 
 
 @kernel

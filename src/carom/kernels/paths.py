@@ -28,7 +28,7 @@ from carom.kernels.draws import POINTS, draw_caps
 from carom.kernels.jit import inlined, kernel
 from carom.kernels.lemke import SOLVED, make_work
 from carom.kernels.modes import lemke_step, read_modes
-from carom.kernels.random import stream, uniform
+from carom.kernels.random import stream
 from carom.kernels.search import (
     MOST_SOLUTIONS,
     NUM_ETAS,
@@ -159,20 +159,29 @@ def run_chunk(
             else:
                 left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
             draw = step * (len(m) + 4) + len(m) + 2
-            number = uniform(key, draw)
             only = _only_acting(u, c, m) if random else -1
             single = -1
             if only >= 0:
                 _write_single(u, only, c, width, alone)
                 row = single_context(alone, only, width)
                 single = find_piece(
-                    data1, info1, links1, order1, eta, row, alone, number, found, single_extent
+                    data1,
+                    info1,
+                    links1,
+                    order1,
+                    eta,
+                    row,
+                    alone,
+                    key,
+                    draw,
+                    found,
+                    single_extent,
                 )
             if single >= 0:
                 apply_piece(data1, single, alone, impulse, width, single_extent)
             elif random:
                 row = context(u, piece, c, m) if order.shape[0] > 1 else 0
-                piece = find_piece(data, info, links, order, eta, row, u, number, found, extent)
+                piece = find_piece(data, info, links, order, eta, row, u, key, draw, found, extent)
                 if piece >= 0:
                     apply_piece(data, piece, u, impulse, c, extent)
             if single < 0 and piece < 0:

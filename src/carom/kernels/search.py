@@ -18,7 +18,10 @@ positive.
 
 from collections import namedtuple
 
-from carom.kernels.jit import inlined, inlined_sums
+import numpy as np
+
+from carom.kernels.jit import inlined, inlined_sums, kernel
+from carom.kernels.random import uniform
 from carom.kernels.tolerances import MATCH
 
 Table = namedtuple("Table", "data info links order")
@@ -52,8 +55,41 @@ def single_context(alone, i, width):
     return i * NUM_GLANCES + bits
 
 
+@kernel
+def contexts(u, before, c, m):
+    """Return the contexts (n,) of steps u (n, c + m) after the pieces before (n,)."""
+    rows = np.empty(u.shape[0], np.int64)
+    for k in range(u.shape[0]):
+        rows[k] = context(u[k], before[k], c, m)
+    return rows
+
+
+@kernel
+def single_contexts(u, width):
+    """Return the contexts (n,) of steps u (n, 2 + d) of one contact alone."""
+    rows = np.empty(u.shape[0], np.int64)
+    for k in range(u.shape[0]):
+        rows[k] = single_context(u[k], 0, width)
+    return rows
+
+
+@inlined
+def _smallest(found, count, k):
+    """Return the k-th smallest of some numbers, whatever their order."""
+    if count == 3:
+        low = min(found[0], min(found[1], found[2]))
+        high = max(found[0], max(found[1], found[2]))
+        middle = found[0] + found[1] + found[2] - low - high
+        return low if k == 0 else (high if k == 2 else middle)
+    for i in range(1, count):
+        for j in range(i, 0, -1):
+            if found[j - 1] > found[j]:
+                found[j - 1], found[j] = found[j], found[j - 1]
+    return found[k]
+
+
 @inlined_sums
-def find_piece(data, info, links, order, eta, row, u, number, found, extent):
+def find_piece(data, info, links, order, eta, row, u, key, draw, found, extent):
     """Find a piece that holds u, chosen at random among all that do; -1 if none is known.
 
     Contacts that rest or stick put u on faces where many pieces meet and agree. An infinitesimal
@@ -69,7 +105,7 @@ def find_piece(data, info, links, order, eta, row, u, number, found, extent):
         eta: Number of the direction.
         row: Which row of order to follow.
         u: (c + m + 1,) the step.
-        number: Uniform on [0, 1).
+        key, draw: The random number that decides where there is a choice.
         found: Work array.
         extent: A sequence as long as u; see `carom.kernels.paths`.
     """
@@ -88,14 +124,18 @@ def find_piece(data, info, links, order, eta, row, u, number, found, extent):
             t = info[first, MIDDLE]
             end = info[first, END]
             continue
-        p = order[row, t] if stage == 0 else links[t, 0]
-        place = 0 if stage == 0 else links[t, 1] * len(extent)
-        t += 1
-        value = 0.0
-        for j in range(len(extent)):
-            value += data[shift + p, place + j] * u[j]
-        if value <= 0.0 or p == first:
-            continue
+        if stage == 0:
+            p = order[row, t]
+            t += 1
+        else:
+            p = links[t, 0]
+            place = links[t, 1] * len(extent)
+            t += 1
+            value = 0.0
+            for j in range(len(extent)):
+                value += data[shift + p, place + j] * u[j]
+            if value <= 0.0 or p == first:
+                continue
         place = 0
         for _ in range(info[p, NUM_CONDITIONS]):
             value = 0.0
@@ -105,12 +145,7 @@ def find_piece(data, info, links, order, eta, row, u, number, found, extent):
                 break
             place += len(extent)
         if value > 0.0 and count < MOST_SOLUTIONS:
-            # Sorted, so that the choice does not depend on the order of the search.
-            place = count
-            while place > 0 and found[place - 1] > p:
-                found[place] = found[place - 1]
-                place -= 1
-            found[place] = p
+            found[count] = p
             count += 1
             negative += info[p, SIGN] < 0
             if stage == 0:
@@ -118,7 +153,9 @@ def find_piece(data, info, links, order, eta, row, u, number, found, extent):
                 stage = 1
                 t = info[p, START]
                 end = info[p, MIDDLE]
-    return found[int(count * number)] if count > 0 else -1
+    if count <= 1:
+        return first
+    return _smallest(found, count, int(count * uniform(key, draw)))
 
 
 @inlined

@@ -18,7 +18,7 @@ POLISH = 1e-13
 """Residual above which a Lemke solution is computed again from its basis and the original data."""
 
 LARGE = 1e4
-"""How many times its natural size |w| / |W| a solution may have before its size is no excuse for
+"""How many times its natural size |w| a solution may have before its size is no excuse for
 a residual."""
 
 PIVOT = 1e-11
