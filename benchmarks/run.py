@@ -142,7 +142,8 @@ def write(results: dict[str, dict[str, float]]) -> str:
         "",
         "Made by `make bench`, all in one run; every solver gets the LCPs that `carom.Routh` meets "
         "with its defaults and the paper's step.",
-        "Per LCP, without the some 40 ms of preparation that 2^16 samples or more are given, the best of "
+        "Per LCP, without some 40 ms of preparation that runs of 2^16 samples or more are given, "
+        "the best of "
         f"{ROUNDS} interleaved rounds. Times depend on the machine; the ratios are the point.",
         "",
         f"Python {platform.python_version()}, NumPy {np.__version__}, Numba {numba.__version__}, "

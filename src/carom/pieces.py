@@ -159,7 +159,10 @@ def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None
         order: IntArray = np.arange(count)[None, :]
         by_sign = [np.flatnonzero(pieces.sign == sign) for sign in (-1, 1)]
         rivals = np.concatenate(by_sign)
-        bounds = np.tile(np.array([0, len(by_sign[0]), count]), (count, 1))
+        # Lemke's algorithm ends at pieces of positive sign only. Where it found the pieces, the
+        # negative ones do not tell who has rivals, and all are searched.
+        first_part = len(by_sign[0]) if pieces.is_complete else count
+        bounds = np.tile(np.array([0, first_part, count]), (count, 1))
         hints = np.zeros_like(rivals)
     else:
         order = _likely_pieces(space, pieces, trial)

@@ -77,7 +77,7 @@ def test_draws_every_law(ax, block, outcomes, simultaneous, sequential):
         f"{len(outcomes)} outcomes",
         "before the impact",
         "sequential, A → B",
-        "sequential, B A",
+        "sequential, B → A",
         "simultaneous",
     ]
     assert ax.get_xlabel() == "normal velocity of A [m/s]"

@@ -66,7 +66,7 @@ class Routh(ImpactLaw):
 
     num_samples: int = 2**14
     step_impulse: float | None = None
-    max_steps: int = 100
+    max_steps: int = 1000
     seed: int = 0
     draw: str = "persistent"
     selection: str = "random"

@@ -16,7 +16,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.linear import eliminate, norm_inf
-from carom.kernels.tolerances import LARGE, PIVOT, POLISH, RESIDUAL, TIE, VANISHING
+from carom.kernels.tolerances import HUGE, LARGE, PIVOT, POLISH, RESIDUAL, TIE, VANISHING
 
 SOLVED = 0
 RAY = 1
@@ -76,6 +76,12 @@ def _largest_negative(w):
     for i in range(w.shape[0]):
         largest = max(largest, -w[i])
     return largest
+
+
+@kernel
+def _scale(w):
+    """Return the size of w, without what is huge beside its negative entries."""
+    return min(norm_inf(w), HUGE * _largest_negative(w))
 
 
 @kernel
@@ -177,19 +183,22 @@ def _keep_lexicographic_least(T, where, tied, count, col):
 
 @kernel
 def _start(W, w, d, work):
-    """Fill the dictionary, with -w scaled to 1; return z0's row, or -1 if w is not negative."""
+    """Fill the dictionary, with w scaled to 1; return z0's row, or -1 if w is not negative.
+
+    An entry of w that is huge beside the negative ones (a cap that is meant as none) is cut: no
+    solution of acceptable size comes near it, and it would drown the others in rounding.
+    """
     T, basic, nonbasic, place, _ = work
     n = w.shape[0]
-    scale = _largest_negative(w)
-    if scale == 0.0:
-        return -1
+    highest = HUGE * _largest_negative(w)
+    scale = _scale(w)
     worst = 0.0
     row = -1
     for i in range(n):
         for j in range(n):
             T[i, j] = W[i, j]
         T[i, n] = d[i]
-        T[i, n + 1] = w[i] / scale
+        T[i, n + 1] = min(w[i], highest) / scale
         basic[i] = i
         nonbasic[i] = n + i
         place[i] = -1 - i
@@ -222,10 +231,10 @@ def lemke(W, w, d, work, x, max_pivots):
     n = w.shape[0]
     for i in range(n):
         x[i] = 0.0
-    row = _start(W, w, d, work)
-    if row < 0:
+    if _largest_negative(w) == 0.0:
         return SOLVED
-    scale = _largest_negative(w)
+    row = _start(W, w, d, work)
+    scale = _scale(w)
     col = n
     for _ in range(max_pivots):
         leaving = basic[row]

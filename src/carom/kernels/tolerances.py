@@ -21,6 +21,10 @@ LARGE = 1e4
 """How many times its natural size |w| a solution may have before its size is no excuse for
 a residual."""
 
+HUGE = 1e8
+"""How many times the largest of -w an entry of w may count in pivoting. Solutions that are
+accepted have |x| <= `LARGE` times it, or nearly so, and cannot exhaust more."""
+
 PIVOT = 1e-11
 """Smallest tableau entry that may be a pivot: rounding leaves about 1e-15 where zero is meant."""
 
