@@ -1,0 +1,29 @@
+"""Examples run as a reader would run them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs_and_prints(path):
+    run = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, env=dict(os.environ), check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip()
+
+
+def test_readme_solves_the_readers_own_problem():
+    """The Python block of the README runs as it stands."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.split("```python\n")[1].split("```")[0]
+    scope = {}
+    exec(compile(block, "README.md", "exec"), scope)
+    assert scope["outcomes"].num_unfinished == 0
