@@ -19,6 +19,9 @@ from carom.typing import BoolArray, FloatArray, IntArray
 MOST_TABULATED = 400
 """Tables of all pieces are kept up to this size: three planar contacts, or one in space."""
 
+MOST_MET = 256
+"""Where pieces are filled as met, so many are kept, the most frequent ones."""
+
 MOST_COMPARED = 64
 """Up to this many pieces it pays to find out in advance which of them overlap."""
 
@@ -171,7 +174,8 @@ def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None
         )
         hints = _sort_rivals(pieces, trial, bounds, rivals)
     vanishing = _vanishing(space, pieces.modes)
-    bits = vanishing @ (1 << np.arange(vanishing.shape[1]))
+    # As many as an integer has bits for; the others keep what rounding leaves of their zero.
+    bits = vanishing[:, :62] @ (1 << np.arange(min(vanishing.shape[1], 62)))
     info = np.column_stack([bounds, pieces.sign, pieces.num_conditions, bits])
     links = np.column_stack([rivals, hints])
     return Table(_arrange(pieces, space.num_contacts), info, links, order.astype(np.int16))

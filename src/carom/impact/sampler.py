@@ -14,6 +14,7 @@ from carom.kernels import draws, paths
 from carom.kernels.search import Table
 from carom.pieces import (
     MOST_COMPARED,
+    MOST_MET,
     Pieces,
     Trial,
     can_tabulate,
@@ -29,6 +30,7 @@ Progress = Callable[[int, int], None]
 
 LARGEST_CHUNK = 2**14
 SMALLEST_CHUNK = 2**10
+SAMPLES_TO_FILL = 128
 TRIAL_SAMPLES = 1024
 WORTH_A_TRIAL = 2**16
 TRIAL_STEPS = 50
@@ -56,14 +58,15 @@ class Sampler:
         if rule.selection == paths.LEMKE:
             return empty
         if not can_tabulate(space):
-            modes, counts = np.unique(_run_trial(empty).modes, axis=0, return_counts=True)
-            pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")])
+            met = _run_trial(empty, SAMPLES_TO_FILL).modes
+            modes, counts = np.unique(met, axis=0, return_counts=True)
+            pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")][:MOST_MET])
             return cls(space, rule, search_table(space, pieces), singles)
         pieces = Pieces.all(space)
         plain = cls(space, rule, search_table(space, pieces), singles)
         if num_samples < WORTH_A_TRIAL or len(pieces) > MOST_COMPARED:
             return plain
-        trial = _run_trial(plain)
+        trial = _run_trial(plain, TRIAL_SAMPLES)
         return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
 
     def run(
@@ -154,7 +157,7 @@ def _no_pieces(space: ContactSpace) -> Pieces:
     return Pieces.of_modes(space, np.empty((0, space.num_contacts), np.int64))
 
 
-def _run_trial(sampler: Sampler) -> Trial:
+def _run_trial(sampler: Sampler, num_samples: int) -> Trial:
     """Run some samples and note their steps."""
     rule = sampler.rule
     draw = draws.PERSISTENT if rule.draw == draws.POINTS else rule.draw
@@ -162,10 +165,10 @@ def _run_trial(sampler: Sampler) -> Trial:
     rule = rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length)
     trial = Sampler(sampler.space, rule, sampler.table, sampler.singles)
     c, m = len(rule.v_c), sampler.space.num_contacts
-    record = np.full((TRIAL_SAMPLES, length, 2 * c + 2 * m + 1), -1.0)
-    statuses, steps = np.empty(TRIAL_SAMPLES, np.int64), np.empty(TRIAL_SAMPLES, np.int64)
-    trial._call(0, np.empty((TRIAL_SAMPLES, c)), statuses, steps, record)
-    start = np.tile(rule.v_c, (TRIAL_SAMPLES, 1, 1))
+    record = np.full((num_samples, length, 2 * c + 2 * m + 1), -1.0)
+    statuses, steps = np.empty(num_samples, np.int64), np.empty(num_samples, np.int64)
+    trial._call(0, np.empty((num_samples, c)), statuses, steps, record)
+    start = np.tile(rule.v_c, (num_samples, 1, 1))
     velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
     u = np.concatenate([velocities, record[:, :, 2 * c : 2 * c + m]], axis=2)
     modes = record[:, :, 2 * c + m : 2 * c + 2 * m].astype(np.int64)

@@ -137,6 +137,7 @@ def find_piece(data, info, links, order, eta, row, u, key, draw, found, extent):
             if value <= 0.0 or p == first:
                 continue
         place = 0
+        value = 1.0
         for _ in range(info[p, NUM_CONDITIONS]):
             value = 0.0
             for j in range(len(extent)):
@@ -174,6 +175,6 @@ def apply_piece(data, p, u, impulse, c, extent):
 def set_zeros(info, p, u, first, c):
     """Set to zero, free of rounding, what the modes of a piece say is zero."""
     bits = info[p, ZEROS]
-    for a in range(len(c)):
+    for a in range(min(len(c), 62)):
         if (bits >> a) & 1:
             u[first + a] = 0.0

@@ -5,10 +5,6 @@ All of them are relative. Impacts are resolved in the dimensionless contact coor
 because kinetic energy never rises.
 """
 
-import numpy as np
-
-EPS = float(np.finfo(np.float64).eps)
-
 RESIDUAL = 1e-9
 """Largest componentwise relative residual with which an LCP solution is accepted.
 
