@@ -68,8 +68,8 @@ class LCP:
     contacts: ContactStep | None = None
 
     def __init__(self, W: ArrayLike, w: ArrayLike, contacts: ContactStep | None = None) -> None:
-        matrix = np.array(W, dtype=np.float64)
-        vector = np.array(w, dtype=np.float64)
+        matrix = _numbers("W", W)
+        vector = _numbers("w", w)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InvalidProblem(f"W: expected a square matrix, got shape {matrix.shape}")
         if vector.shape != matrix.shape[:1]:
@@ -90,7 +90,8 @@ class LCP:
         It is measured after equilibration, so it does not depend on the scale of rows and columns.
         """
         scaled, rows, columns = self._scaled
-        return float(lemke.residual(scaled, rows * self.w, np.asarray(x, np.float64) / columns))
+        candidate = _vector("x", x, len(self.w)) / columns
+        return float(lemke.residual(scaled, rows * self.w, candidate))
 
     @cached_property
     def _scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -196,7 +197,9 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
     work = lemke.make_work(n)
     x, trial = np.zeros(n), np.empty(n)
     rng = np.random.default_rng(seed)
-    first = np.ones(n) if covering is None else np.array(covering, dtype=np.float64)
+    first = np.ones(n) if covering is None else _vector("covering", covering, n)
+    if not (first > 0.0).all():
+        raise InvalidProblem(f"covering: expected numbers > 0, got {first.min():.3g}")
     best = _judge(lcp, np.zeros(n), lemke.RAY)
     for attempt in range(1 + RESTARTS):
         d = first if attempt == 0 else rng.uniform(0.1, 1.1, n)
@@ -260,7 +263,7 @@ def modes_and_impulses(
     count = piece_kernels.solutions(
         space.A, space.mu, space.directions, caps is not None, u, MATCH, found, impulses
     )
-    count = min(count, MOST_SOLUTIONS)
+    _refuse_too_many(count)
     kept = distinct_rows(impulses[:count] @ space.A, DISTINCT)
     return found[kept], impulses[kept]
 
@@ -268,6 +271,30 @@ def modes_and_impulses(
 def can_try_all_modes(space: ContactSpace, *, capped: bool) -> bool:
     """Tell whether the modes of an impact are few enough to be tried one by one."""
     return num_modes(space, capped=capped) ** space.num_contacts <= MOST_MODES
+
+
+def _refuse_too_many(count: int) -> None:
+    if count > MOST_SOLUTIONS:
+        raise InvalidProblem(
+            f"W: expected at most {MOST_SOLUTIONS} solutions, got more; use solve with several "
+            f"covering vectors"
+        )
+
+
+def _numbers(field: str, value: ArrayLike) -> FloatArray:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
+
+
+def _vector(field: str, value: ArrayLike, size: int) -> FloatArray:
+    vector = _numbers(field, value)
+    if vector.shape != (size,) or not np.isfinite(vector).all():
+        raise InvalidProblem(
+            f"{field}: expected ({size},) finite numbers, got shape {vector.shape}"
+        )
+    return vector
 
 
 def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
@@ -295,7 +322,8 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
 
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
     scaled, rows, columns = lcp._scaled
-    found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS)
+    found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
+    _refuse_too_many(len(found))
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
     kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found
     solutions = [_judge(lcp, x, lemke.SOLVED) for x in kept]

@@ -17,7 +17,8 @@ from carom.kernels.tolerances import MATCH
 from carom.typing import BoolArray, FloatArray, IntArray
 
 MOST_TABULATED = 400
-"""Tables of all pieces are kept up to this size: three planar contacts, or one in space."""
+"""Tables of all pieces are kept up to this size: three planar contacts, or one in space with
+the default eight friction directions."""
 
 MOST_MET = 256
 """Where pieces are filled as met, so many are kept, the most frequent ones."""
@@ -55,8 +56,8 @@ def mode_name(mode: int, directions: FloatArray) -> str:
         against = against + directions[(corner + 1) % k]
     if d == 1:
         return f"{normal}, sliding {'+' if against[0] < 0 else '-'}"
-    angle = np.degrees(np.arctan2(-against[1], -against[0])) % 360.0
-    return f"{normal}, sliding {angle:.4g}°"
+    angle = round(float(np.degrees(np.arctan2(-against[1], -against[0]))), 2) % 360.0
+    return f"{normal}, sliding {angle:.6g}°"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import carom
-from tests.reference.exact_reach import exact_contact_bounds
+from tests.reference.exact_reach import exact_contact_bounds, exact_pieces
 
 TWO_CONTACTS = ("rocking-block", "compass-gait", "box-wall", "ramone")
 # Within this share of each range of contact velocities; the reference rounds its input to 1e-9.
@@ -180,3 +180,16 @@ def test_small_steps_stay_in_the_exact_bounds(name):
     assert outcomes.num_unfinished == 0
     assert (bounds[..., 0] >= exact[..., 0] - slack).all()
     assert (bounds[..., 1] <= exact[..., 1] + slack).all()
+
+
+@pytest.mark.parametrize("name", TWO_CONTACTS)
+def test_every_corner_of_the_exact_set_is_approached(name):
+    """Corners are the rarest outcomes: each has a sample within 5 % of the set's size."""
+    problem = carom.scenes.load(name).problem
+    corners = np.vstack(
+        exact_pieces(problem.M, problem.J_n, problem.J_t[:, 0], problem.mu, problem.v_pre)
+    )
+    size = np.ptp(corners, axis=0).max()
+    outcomes = sampled(name)
+    for corner in corners:
+        assert outcomes.contains(corner, tol=0.05 * size)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom.errors import ImpactNotResolved
-from carom.impact.kinds import describe_kinds
-from carom.impact.law import ImpactLaw
-from carom.kernels.tolerances import DISTINCT
+from carom.impact.law import ImpactLaw, check_integer
+from carom.kernels.tolerances import DISTINCT, RESIDUAL
 from carom.lcp import can_try_all_modes, distinct_rows, impact_lcp, modes_and_impulses, solve
+from carom.outcomes.kinds import describe_kinds
 from carom.outcomes.sampled import SampledSet
 from carom.typing import FloatArray
 
@@ -27,8 +27,9 @@ class AnitescuPotra(ImpactLaw):
     Impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0, and
     friction opposes the velocity after the impact. Such an LCP can have several solutions, and
     all of them are returned; a solver would return one. Where the contacts have too many modes to
-    try them all (about six in the plane, four in space), solutions are collected from random
-    covering vectors of Lemke's algorithm, and `is_complete` is False.
+    try them all (ten in the plane, five in space), solutions are collected from random covering
+    vectors of Lemke's algorithm, and `is_complete` is False. It is False as well where contacts
+    depend on each other and there are several outcomes, which may then be ends of a continuum.
 
     Args:
         num_trials: Number of covering vectors in that case.
@@ -47,6 +48,10 @@ class AnitescuPotra(ImpactLaw):
     num_trials: int = 256
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        check_integer("num_trials", self.num_trials, 1)
+        check_integer("seed", self.seed, 0)
+
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return every outcome of the simultaneous LCP.
 
@@ -54,13 +59,20 @@ class AnitescuPotra(ImpactLaw):
             ImpactNotResolved: No solution was found; for a valid problem there always is one.
         """
         space = problem.space
+        unit = np.repeat(space.impulse_unit, space.width)
+        impulses = np.empty((0, len(unit)))
         complete = can_try_all_modes(space, capped=False)
         if complete:
-            _, impulses = modes_and_impulses(space, problem.start, None)
-        if not complete or len(impulses) == 0:
+            impulses = modes_and_impulses(space, problem.start, None)[1] * unit
+            # Where scales differ by so much that no digit is left, modes may seem to hold.
+            v_post = problem.velocity_after(impulses)
+            slack = RESIDUAL * space.velocity_unit
+            impulses = impulses[(v_post @ problem.J_n.T >= -slack).all(axis=1)]
+            dependent = np.linalg.matrix_rank(space.A) < len(space.A)
+            complete = not (dependent and len(impulses) > 1)
+        if len(impulses) == 0:
             complete = False
-            impulses = self._by_pivoting(problem)
-        impulses = impulses * np.repeat(space.impulse_unit, space.width)
+            impulses = self._by_pivoting(problem) * unit
         shaped = impulses.reshape(len(impulses), space.num_contacts, space.width)
         v_post = problem.velocity_after(impulses)
         return SampledSet(

@@ -67,7 +67,7 @@ class ImpactProblem:
         nv = len(velocity)
         normal = _normal_jacobian(J_n, nv)
         m = len(normal)
-        fields = {
+        fields: dict[str, Any] = {
             "M": _mass_matrix(M, nv),
             "J_n": normal,
             "J_t": _tangent_jacobian(J_t, m, nv),
@@ -76,6 +76,9 @@ class ImpactProblem:
             "contacts": _contact_names(contacts, m),
             "num_directions": _num_directions(num_directions),
         }
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(velocity @ fields["M"] @ velocity):
+                raise InvalidProblem("v_pre: expected a finite kinetic energy, got one that is not")
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -127,7 +130,9 @@ class ImpactProblem:
     @property
     def _speed(self) -> float:
         """Return |v_pre|_M [sqrt(J)]."""
-        return float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre)))
+        # Scaled first: the square of a tiny velocity is zero.
+        size = float(np.abs(self.v_pre).max()) or 1.0
+        return size * float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre / size)))
 
     def contact_velocity(self, v: ArrayLike) -> FloatArray:
         """Return J v, normal first: (..., m, 1 + d) for v (..., nv)."""

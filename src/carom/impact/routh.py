@@ -10,9 +10,10 @@ import numpy as np
 
 from carom.errors import ImpactNotResolved, InvalidProblem
 from carom.friction import impulse_basis
-from carom.impact.law import ImpactLaw
+from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.sampler import Progress, Sampler
 from carom.kernels import draws, paths
+from carom.kernels.tolerances import RESIDUAL
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
 
 DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
+JUDGED_AT_ONCE = 2**16
 SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
 
 
@@ -81,12 +83,10 @@ class Routh(ImpactLaw):
             object.__setattr__(self, "points", points)
             object.__setattr__(self, "num_samples", len(points))
         for name in ("num_samples", "max_steps"):
-            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
-                raise InvalidProblem(f"{name}: expected an integer >= 1, got {getattr(self, name)}")
-        if self.num_threads is not None and self.num_threads < 1:
-            raise InvalidProblem(f"num_threads: expected at least 1, got {self.num_threads}")
-        if not (int(self.seed) == self.seed and 0 <= self.seed < 2**53):
-            raise InvalidProblem(f"seed: expected an integer from 0 to 2^53 - 1, got {self.seed}")
+            check_integer(name, getattr(self, name), 1)
+        if self.num_threads is not None:
+            check_integer("num_threads", self.num_threads, 1)
+        check_integer("seed", self.seed, 0, 2**53 - 1)
         if self.draw not in DRAWS:
             raise InvalidProblem(f"draw: expected one of {', '.join(DRAWS)}, got {self.draw!r}")
         if self.selection not in SELECTIONS:
@@ -95,8 +95,9 @@ class Routh(ImpactLaw):
             )
         for name in ("step_impulse", "epsilon"):
             value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0.0):
-                raise InvalidProblem(f"{name}: expected a number > 0, got {value}")
+            is_number = isinstance(value, int | float | np.number)
+            if value is not None and not (is_number and np.isfinite(value) and value > 0.0):
+                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the sampled post-impact set.
@@ -108,6 +109,7 @@ class Routh(ImpactLaw):
         totals, statuses, steps = sampler.run(self.num_samples, self.num_threads, self.progress)
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         totals *= units
+        _fail_what_is_not_physical(problem, totals, statuses)
         finished = statuses == paths.FINISHED
         reasons = self._reasons(statuses)
         if not finished.any():
@@ -166,18 +168,40 @@ class Routh(ImpactLaw):
         if late:
             reasons.append(
                 f"{late:,} of {self.num_samples:,} samples still collided after the last step; "
-                f"raise max_steps or step_impulse"
+                f"{'raise max_steps' if self.points is None else 'give points for more steps'} "
+                f"or step_impulse"
             )
         if failed:
             reasons.append(
-                f"{failed:,} of {self.num_samples:,} samples met a step without an accurate LCP "
-                f"solution; look for nearly dependent contacts"
+                f"{failed:,} of {self.num_samples:,} samples met a step without an accurate "
+                f"solution; look for nearly dependent contacts, or scales that differ by 1e10"
             )
         return tuple(reasons)
 
 
+def _fail_what_is_not_physical(
+    problem: ImpactProblem, impulses: FloatArray, statuses: IntArray
+) -> None:
+    """Mark finished samples that still collide, or have gained energy, as failed.
+
+    Rounding does this only where scales differ by so much that no digit is left.
+    """
+    limit = problem.kinetic_energy(problem.v_pre) * (1.0 + RESIDUAL)
+    for start in range(0, len(statuses), JUDGED_AT_ONCE):
+        part = slice(start, start + JUDGED_AT_ONCE)
+        v_post = problem.velocity_after(impulses[part])
+        approaching = v_post @ problem.J_n.T < -RESIDUAL * problem.space.velocity_unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            gained = ~(problem.kinetic_energy(v_post) <= limit)
+        wrong = approaching.any(axis=1) | gained
+        statuses[part][(statuses[part] == paths.FINISHED) & wrong] = paths.FAILED
+
+
 def _check_points(points: ArrayLike) -> FloatArray:
-    array = np.array(points, dtype=np.float64)
+    try:
+        array = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"points: expected numbers in a regular array ({error})") from error
     if array.ndim != 2 or array.size == 0:
         raise InvalidProblem(f"points: expected (n, steps * m), got shape {array.shape}")
     if not ((array >= 0.0) & (array <= 1.0)).all():
@@ -196,7 +220,7 @@ def _replayer(
         unit = np.repeat(problem.space.impulse_unit, problem.space.width)
         impulses = record[:, c : 2 * c] * unit
         totals = np.vstack([np.zeros(c), np.cumsum(impulses, axis=0)])
-        shaped = impulses.reshape(len(record), m, -1)
+        shaped = impulses.reshape(len(record), m, problem.space.width)
         return ImpactPath(
             v=problem.velocity_after(totals),
             lambda_n=shaped[:, :, 0],

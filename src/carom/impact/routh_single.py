@@ -71,8 +71,8 @@ def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
         if until_end <= until_stop:
             return impulse * problem.space.impulse_unit, phases
         v_n += length * rate_n
-    ratio = -A[1, 0] / A[1, 1]
-    if abs(ratio) <= mu:
+    if abs(A[1, 0]) <= mu * A[1, 1]:
+        ratio = -A[1, 0] / A[1, 1] if A[1, 1] > 0.0 else 0.0
         direction = np.array([1.0, ratio])
         phases.append("sticks")
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from carom.errors import ImpactNotResolved, InvalidProblem
 from carom.friction import ContactSpace
-from carom.impact.law import ImpactLaw
+from carom.impact.law import ImpactLaw, check_integer
 from carom.kernels.tolerances import COLLIDING
 from carom.lcp import modes_and_impulses
 from carom.outcomes.sampled import SampledSet
@@ -46,6 +46,9 @@ class Sequential(ImpactLaw):
     order: Sequence[str] | None = None
     max_impacts: int = 1000
 
+    def __post_init__(self) -> None:
+        check_integer("max_impacts", self.max_impacts, 1)
+
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the outcome of each sequence; labels tell the contacts in order.
 
@@ -59,8 +62,7 @@ class Sequential(ImpactLaw):
         ends = [state for state in states if state.is_over]
         endless = [state for state in states if not state.is_over]
         reasons = tuple(
-            f"the sequence {_label(problem, state.sequence)} did not end; raise max_impacts"
-            for state in endless
+            f"the sequence {_label(problem, state.sequence)} {state.trouble}" for state in endless
         )
         if not ends:
             raise ImpactNotResolved("no sequence ended: " + "; ".join(reasons), problem)
@@ -106,11 +108,17 @@ class Sequential(ImpactLaw):
         while waiting:
             state = waiting.pop()
             if not (state.v_c[::width] < -COLLIDING).any():
-                ended.append(state.over())
-            elif len(state.sequence) >= self.max_impacts or len(ended) >= MOST_BRANCHES:
-                ended.append(state)
+                ended.append(replace(state, is_over=True))
+            elif len(state.sequence) >= self.max_impacts:
+                ended.append(replace(state, trouble="did not end; raise max_impacts"))
+            elif len(ended) >= MOST_BRANCHES:
+                ended.append(replace(state, trouble="was not followed: there are too many"))
             else:
-                waiting += state.hit(problem.space, order)
+                after = state.hit(problem.space, order)
+                waiting += after
+                if not after:
+                    trouble = "met a single impact without an accurate solution"
+                    ended.append(replace(state, trouble=trouble))
         return ended
 
 
@@ -123,9 +131,7 @@ class _State:
     sequence: tuple[int, ...]
     place: int
     is_over: bool = False
-
-    def over(self) -> _State:
-        return _State(self.v_c, self.impulse, self.sequence, self.place, is_over=True)
+    trouble: str = ""
 
     def hit(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
         """Resolve the next approaching contact of the order, in every way that it can."""

@@ -1,8 +1,8 @@
 """Every numeric tolerance of carom, once, with its reason.
 
 All of them are relative. Impacts are resolved in the dimensionless contact coordinates of
-`carom.friction.ContactSpace`, in which no contact velocity exceeds about 1 during an impact,
-because kinetic energy never rises.
+`carom.friction.ContactSpace`, in which no normal velocity exceeds 1 during an impact, because
+kinetic energy never rises.
 """
 
 RESIDUAL = 1e-9

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from carom.errors import CaromError
-from carom.kernels.tolerances import STICKING
+from carom.errors import CaromError, InvalidProblem
+from carom.outcomes.kinds import contact_kinds
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.summary import describe
@@ -74,12 +74,20 @@ class SampledSet(OutcomeSet):
 
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
         """Tell whether some outcome lies within a Euclidean distance tol of v (nv,)."""
-        distance, _ = self._tree.query(np.asarray(v, dtype=np.float64))
+        distance, _ = self._tree.query(self._velocity("v", v))
         return bool(distance <= tol)
 
     def support(self, direction: ArrayLike) -> float:
         """Return the largest direction . v over the outcomes."""
-        return float((self.v_post @ np.asarray(direction, dtype=np.float64)).max())
+        return float((self.v_post @ self._velocity("direction", direction)).max())
+
+    def _velocity(self, name: str, value: ArrayLike) -> FloatArray:
+        array = np.asarray(value, dtype=np.float64)
+        if array.shape != self.problem.v_pre.shape:
+            raise InvalidProblem(
+                f"{name}: expected shape {self.problem.v_pre.shape}, got {array.shape}"
+            )
+        return array
 
     def contact_bounds(self) -> FloatArray:
         """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""
@@ -117,11 +125,7 @@ class SampledSet(OutcomeSet):
         A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds
         below a 1e-9th of the impact's speed count as zero.
         """
-        v_c = self.contact_velocities
-        small = STICKING * self.problem.space.velocity_unit
-        lifts = v_c[..., 0] > small
-        slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
-        return ~lifts & ~slides, slides, lifts
+        return contact_kinds(self.problem, self.contact_velocities)
 
     def summary(self) -> str:
         """Describe the set as a table: ranges, what contacts do, energy, steps, unfinished."""

@@ -1,0 +1,37 @@
+"""What contacts do after an impact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carom.kernels.tolerances import STICKING
+from carom.typing import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+
+def contact_kinds(
+    problem: ImpactProblem, v_c: FloatArray
+) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Tell which contacts (n, m) stick, slide and lift, from contact velocities (n, m, 1 + d).
+
+    A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds
+    below a 1e-9th of the impact's speed count as zero.
+    """
+    small = STICKING * problem.space.velocity_unit
+    lifts = v_c[..., 0] > small
+    slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
+    return ~lifts & ~slides, slides, lifts
+
+
+def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
+    """Say for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
+    sticks, slides, _ = contact_kinds(problem, problem.contact_velocity(v_post))
+    words = np.where(sticks, "sticks", np.where(slides, "slides", "lifts"))
+    return tuple(
+        ", ".join(f"{name} {word}" for name, word in zip(problem.contacts, row, strict=True))
+        for row in words
+    )
