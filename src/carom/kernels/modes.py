@@ -6,7 +6,7 @@ from carom.kernels.jit import kernel
 from carom.kernels.lemke import SOLVED, solve_accurately
 from carom.kernels.pieces import num_frictions
 from carom.kernels.random import uniform
-from carom.kernels.tolerances import MATCH
+from carom.kernels.tolerances import MATCH, STICKING
 
 LEMKE_TRIALS = 8
 
@@ -75,7 +75,7 @@ def read_modes(A, D, u, impulse, modes):
 def _friction_state(D, v_t):
     """Return the friction state of a tangential velocity."""
     k, dim = D.shape
-    tolerance = 100 * MATCH
+    tolerance = STICKING
     corner = 0
     lowest = np.inf
     for a in range(k):

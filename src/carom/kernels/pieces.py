@@ -22,6 +22,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.linear import eliminate
+from carom.kernels.tolerances import VANISHING
 
 
 @kernel
@@ -134,7 +135,7 @@ def _normalize(C, row):
     length = 0.0
     for j in range(C.shape[1]):
         length += C[row, j] * C[row, j]
-    if length < 1e-24:
+    if length < VANISHING * VANISHING:
         return row
     length = np.sqrt(length)
     for j in range(C.shape[1]):

@@ -28,7 +28,7 @@ TIE = 1e-12
 """Ratios closer than this are tied, and the lexicographic rule decides between them."""
 
 VANISHING = 1e-13
-"""What counts as zero on a right-hand side that was scaled to 1, after some dozens of pivots."""
+"""What counts as zero where 1 is the scale and some dozens of operations have rounded."""
 
 SINGULAR = 1e-9
 """Elimination pivots below this share of the largest entry mean that a piece has no unique map."""
@@ -48,7 +48,7 @@ DISTINCT = 1e-8
 Wider than `MATCH` times the largest condition number that is still resolved."""
 
 STICKING = 1e-9
-"""Contact speeds below this share of the impact's speed are shown as sticking in summaries."""
+"""Contact speeds below this share of the impact's speed count as none in names and summaries."""
 
 SYMMETRY = 1e-9
 """How far M may differ from its transpose, as a share of its largest entry."""

@@ -51,7 +51,7 @@ def _totals(outcomes: SampledSet) -> list[str]:
     problem = outcomes.problem
     before = problem.kinetic_energy(problem.v_pre)
     kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else np.ones(1)
-    kept = np.where(kept < 1e-15, 0.0, kept)
+    kept = np.where(kept < STICKING**2, 0.0, kept)
     steps = outcomes.num_steps
     lines = [
         f"  energy kept  {100 * kept.min():.4g} … {100 * kept.max():.4g} % of {before:.4g} J",
