@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.signedinteger]
 BoolArray = NDArray[np.bool_]
 
 __all__ = ["ArrayLike", "BoolArray", "FloatArray", "IntArray"]

@@ -122,7 +122,7 @@ class Routh(ImpactLaw):
             v_post=problem.velocity_after(totals[ends]),
             impulse_n=impulses[:, :, 0],
             impulse_t=impulses[:, :, 1:],
-            num_steps=steps[ends],
+            num_steps=steps[ends].astype(np.int64),
             is_complete=not problem.is_colliding(problem.v_pre),
             v_unfinished=problem.velocity_after(totals[~finished]),
             unfinished=reasons,

@@ -74,8 +74,8 @@ class Sampler:
     ) -> tuple[FloatArray, IntArray, IntArray]:
         """Return impulses (n, c), statuses (n,) and numbers of steps (n,), dimensionless."""
         totals = np.empty((num_samples, len(self.rule.v_c)))
-        statuses = np.empty(num_samples, np.int64)
-        steps = np.empty(num_samples, np.int64)
+        statuses = np.empty(num_samples, np.int8)
+        steps = np.empty(num_samples, np.int32)
         record = np.empty((0, 0, 0))
         num_threads = num_threads or available_cores()
         share = -(-num_samples // num_threads)
@@ -98,7 +98,7 @@ class Sampler:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         c, m = len(self.rule.v_c), self.space.num_contacts
         record = np.full((1, num_steps, 2 * c + 2 * m + 1), -1.0)
-        self._call(sample, np.empty((1, c)), np.empty(1, np.int64), np.empty(1, np.int64), record)
+        self._call(sample, np.empty((1, c)), np.empty(1, np.int8), np.empty(1, np.int32), record)
         return record[0]
 
     def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _run_trial(sampler: Sampler, num_samples: int) -> Trial:
     trial = Sampler(sampler.space, rule, sampler.table, sampler.singles)
     c, m = len(rule.v_c), sampler.space.num_contacts
     record = np.full((num_samples, length, 2 * c + 2 * m + 1), -1.0)
-    statuses, steps = np.empty(num_samples, np.int64), np.empty(num_samples, np.int64)
+    statuses, steps = np.empty(num_samples, np.int8), np.empty(num_samples, np.int32)
     trial._call(0, np.empty((num_samples, c)), statuses, steps, record)
     start = np.tile(rule.v_c, (num_samples, 1, 1))
     velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
