@@ -14,9 +14,11 @@ from scipy.optimize import linprog
 
 from carom.friction import ContactSpace, friction_directions
 from carom.kernels import overlap
+from carom.kernels.lanes import LANES
+from carom.kernels.search import END, MIDDLE, NUM_BLOCKS, NUM_ETAS, SIGN, START, Table
 from carom.kernels.tolerances import MATCH
 from carom.lcp import step_lcp
-from carom.pieces import Pieces, can_tabulate, mode_name, num_modes
+from carom.pieces import Pieces, Trial, can_tabulate, mode_name, num_modes, search_table
 from tests.reference.brute_force import contact_units, unit_residual
 from tests.reference.impact_problems import impact_problems, random_generator, random_problem
 
@@ -261,44 +263,34 @@ def test_modes_that_do_not_fix_the_impulse_have_no_piece():
     assert not (pieces.modes == 1).all(axis=1).any()
 
 
-def rivals_of(bounds: FloatArray, rivals: FloatArray, p: int) -> set[int]:
-    return set(rivals[bounds[p, 0] : bounds[p, 2]].tolist())
-
-
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 2), (2, 1, 2), (1, 2, 3), (1, 2, 4)])
-def test_pieces_that_overlap_anywhere_are_rivals(m, d, k):
+def test_pieces_that_overlap_anywhere_are_found(m, d, k):
     found = 0
     for i in range(12):
         rng = np.random.default_rng([6, m, d, k, i])
         space = random_space(rng, m, d, k)
         pieces = Pieces.all(space)
-        bounds, rivals = overlap.find_rivals(pieces.C, pieces.num_conditions, pieces.sign, m)
+        overlapping = overlap.find_overlaps(pieces.C, pieces.num_conditions, m)
+        assert not overlapping.diagonal().any()
+        np.testing.assert_array_equal(overlapping, overlapping.T)
         for _ in range(600):
             held = np.flatnonzero(margins(pieces, random_u(rng, space)) > OFF_FACES)
-            for p in held:
-                assert set(held.tolist()) - {p} <= rivals_of(bounds, rivals, p), i
+            apart = ~overlapping[np.ix_(held, held)]
+            assert apart.sum() == len(held), i
             found += len(held) > 1
-        for p in range(len(pieces)):
-            negative, rest = np.split(
-                rivals[bounds[p, 0] : bounds[p, 2]], [bounds[p, 1] - bounds[p, 0]]
-            )
-            assert (pieces.sign[negative] < 0).all()
-            assert (pieces.sign[rest] > 0).all()
-            assert all(p in rivals_of(bounds, rivals, q) for q in (*negative, *rest))
     assert found > 0
 
 
 @pytest.mark.parametrize("seed", [2, 3, 6])
-def test_rivals_are_those_that_linear_programming_finds(seed):
-    """Widest margin t with R u >= t in the unit cube: rivals have one, all others none."""
+def test_overlaps_are_those_that_linear_programming_finds(seed):
+    """Widest margin t with R u >= t in the unit cube: pieces that overlap have one, others none."""
     space = random_space(np.random.default_rng([9, seed]), 2, 1)
     pieces = Pieces.all(space)
     size = pieces.C.shape[2]
-    bounds, rivals = overlap.find_rivals(pieces.C, pieces.num_conditions, pieces.sign, 2)
+    overlapping = overlap.find_overlaps(pieces.C, pieces.num_conditions, 2)
     conditions = [C[:count] for C, count in zip(pieces.C, pieces.num_conditions, strict=True)]
     missing = []
     for p in range(len(pieces)):
-        listed = rivals_of(bounds, rivals, p)
         for q in range(p):
             R = np.vstack([conditions[p], conditions[q], np.eye(size)[-2:]])
             program = linprog(
@@ -307,10 +299,84 @@ def test_rivals_are_those_that_linear_programming_finds(seed):
                 b_ub=np.zeros(len(R)),
                 bounds=[(-1.0, 1.0)] * size + [(None, 1.0)],
             )
-            if -program.fun > WIDE and q not in listed:
+            if -program.fun > WIDE and not overlapping[p, q]:
                 missing.append((p, q, -program.fun))
-            assert q not in listed or -program.fun > 0.0
+            assert not overlapping[p, q] or -program.fun > 0.0
     assert missing == []
+
+
+def random_trial(rng: np.random.Generator, space: ContactSpace, pieces: Pieces) -> Trial:
+    """Return steps, each with a piece that holds it, as a trial run would."""
+    u = np.array([random_u(rng, space) for _ in range(200)])
+    piece = np.array([margins(pieces, row).argmax() for row in u])
+    return Trial(u, pieces.modes[piece], piece, np.full(len(u), -1))
+
+
+def in_rows(blocks: FloatArray, size: int) -> FloatArray:
+    """Undo the layout in blocks of eight lanes: return vectors (8 * blocks, size)."""
+    return blocks.reshape(-1, size, LANES).swapaxes(1, 2).reshape(-1, size)
+
+
+def linked(table: Table, first: int, last: int, size: int) -> tuple[list[int], FloatArray]:
+    """Return the pieces of some blocks of links, and their hints (n, size)."""
+    hints = in_rows(table.hints[first:last], size)
+    is_filler = (hints == np.append(np.zeros(size - 1), 1.0)).all(axis=1)
+    return table.links[first:last].ravel()[~is_filler].tolist(), hints[~is_filler]
+
+
+@pytest.mark.parametrize("tried", [True, False], ids=["trial", "no trial"])
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 2), (2, 1, 2), (1, 2, 3), (1, 2, 8)])
+def test_a_table_links_each_piece_to_its_rivals(m, d, k, tried):
+    """With a trial to those that overlap it, else to all: negative ones first, all of them once."""
+    for i in range(6):
+        rng = np.random.default_rng([8, m, d, k, i])
+        space = random_space(rng, m, d, k)
+        pieces = Pieces.all(space)
+        count, size = len(pieces), pieces.C.shape[2] + 1
+        table = search_table(space, pieces, random_trial(rng, space, pieces) if tried else None)
+        rivals = overlap.find_overlaps(pieces.C, pieces.num_conditions, m)
+        rivals = rivals if tried else np.ones_like(rivals)
+        for p, row in enumerate(table.info[:count]):
+            negative, _ = linked(table, row[START], row[MIDDLE], size)
+            positive, _ = linked(table, row[MIDDLE], row[END], size)
+            assert sorted(negative) == np.flatnonzero(rivals[p] & (pieces.sign < 0)).tolist()
+            assert sorted(positive) == np.flatnonzero(rivals[p] & (pieces.sign > 0)).tolist()
+        everyone, _ = linked(table, table.info[-1, START], table.info[-1, END], size)
+        assert everyone == list(range(count))
+        np.testing.assert_array_equal(table.info[:count, SIGN], pieces.sign)
+
+
+@pytest.mark.parametrize("tried", [True, False], ids=["trial", "no trial"])
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 2), (2, 1, 2), (1, 2, 3), (1, 2, 8)])
+def test_a_table_holds_the_conditions_and_maps_of_its_pieces(m, d, k, tried):
+    """In the lanes of each piece, for each direction; a hint is a condition of its piece."""
+    rng = np.random.default_rng([12, m, d, k])
+    space = random_space(rng, m, d, k)
+    pieces = Pieces.all(space)
+    count, c, size = len(pieces), len(space.A), pieces.C.shape[2] + 1
+    table = search_table(space, pieces, random_trial(rng, space, pieces) if tried else None)
+    end = table.data.shape[1] - c * size
+    data = table.data.reshape(NUM_ETAS, count, -1)
+    hints = table.hints.reshape(NUM_ETAS, len(table.links), -1)
+    for eta in range(NUM_ETAS):
+        held = [{tuple(row) for row in in_rows(part, size)} for part in data[eta, :, :end]]
+        for p, number in enumerate(pieces.num_conditions):
+            blocks = table.info[p, NUM_BLOCKS]
+            assert LANES * (blocks - 1) < number <= LANES * blocks
+            rows = in_rows(data[eta, p, : blocks * LANES * size], size)
+            order = np.lexsort(rows[:number, :-1].T)
+            expected = pieces.C[p, :number]
+            expected = expected[np.lexsort(expected.T)]
+            np.testing.assert_array_equal(rows[order, :-1], expected)
+            np.testing.assert_array_equal(np.abs(rows[order, -1]), MATCH)
+            # What fills a block up holds for every step (v_c, caps, -1).
+            assert not rows[number:, :-1].any()
+            assert (rows[number:, -1] < 0.0).all()
+            L = data[eta, p, end:].reshape(size, c).T
+            np.testing.assert_array_equal(L, np.column_stack([pieces.L[p], np.zeros(c)]))
+        part = table._replace(hints=hints[eta])
+        for p, hint in zip(*linked(part, 0, len(table.links), size), strict=True):
+            assert tuple(hint) in held[p]
 
 
 @settings(max_examples=40)
@@ -319,10 +385,10 @@ def test_an_interior_point_is_strictly_inside(problem, rng):
     space = problem.space
     m = space.num_contacts
     pieces = Pieces.all(space)
-    bounds, rivals = overlap.find_rivals(pieces.C, pieces.num_conditions, pieces.sign, m)
+    overlapping = overlap.find_overlaps(pieces.C, pieces.num_conditions, m)
     u = np.empty(pieces.C.shape[2])
     groups = [[p] for p in range(len(pieces))]
-    groups += [[p, q] for p in range(len(pieces)) for q in rivals_of(bounds, rivals, p) if q < p]
+    groups += [[p, q] for p, q in np.argwhere(overlapping).tolist() if q < p]
     inside = 0
     for group in groups:
         is_inside = overlap.interior_point(pieces.C, pieces.num_conditions, np.array(group), m, u)

@@ -26,6 +26,15 @@ def draws_of(seed, sample, count):
 
 
 @kernel
+def pairs_of(seed, sample, count):
+    key = random.stream(seed, sample)
+    numbers = np.empty((count, 2))
+    for i in range(count):
+        numbers[i] = random.two_uniforms(key, i)
+    return numbers
+
+
+@kernel
 def mixed(seed, count):
     """Return SplitMix64's sequence: its state after i + 1 steps is seed + (i + 1) golden."""
     numbers = np.empty(count, np.uint64)
@@ -60,6 +69,17 @@ def test_a_draw_is_a_function_of_seed_sample_and_number(seed, sample):
     key = splitmix64((key + (sample + 1) * golden) % 2**64)
     expected = [(splitmix64((key + (i + 1) * golden) % 2**64) >> 11) * 2.0**-53 for i in range(9)]
     assert draws_of(seed, sample, 9).tolist() == expected
+
+
+def test_two_numbers_are_the_halves_of_one_draw():
+    """The upper half leads, so it is the draw itself, cut off after 32 bits."""
+    whole = draws_of(5, 6, 200)
+    pairs = pairs_of(5, 6, 200)
+    np.testing.assert_array_equal(pairs[:, 0], np.floor(whole * 2.0**32) * 2.0**-32)
+    # Of the lower half, a draw has all but the last 11 bits.
+    rest = (whole * 2.0**32 % 1.0) - pairs[:, 1]
+    assert (rest <= 0.0).all()
+    assert (rest > -(2.0**-21)).all()
 
 
 def assert_uniform(numbers: NDArray[np.float64]) -> None:
@@ -101,6 +121,28 @@ def test_different_streams_differ_and_are_not_correlated():
         # Nor is a stream correlated with itself, shifted.
         for shift in (1, 2, 5):
             assert abs(np.corrcoef(a[shift:], a[:-shift])[0, 1]) <= SIGMAS / np.sqrt(COUNT - shift)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**53 - 1])
+@pytest.mark.parametrize("half", [0, 1])
+def test_both_halves_of_a_draw_are_uniform(seed, half):
+    assert_uniform(pairs_of(seed, 0, COUNT)[:, half])
+    assert_uniform(np.array([pairs_of(seed, sample, 1)[0, half] for sample in range(COUNT)]))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**53 - 1])
+def test_the_halves_of_a_draw_do_not_depend_on_each_other(seed):
+    first, second = pairs_of(seed, 0, COUNT).T
+    assert not (first == second).any()
+    assert abs(np.corrcoef(first, second)[0, 1]) <= SIGMAS / np.sqrt(COUNT)
+    # Nor one on the other of the draw before.
+    assert abs(np.corrcoef(first[1:], second[:-1])[0, 1]) <= SIGMAS / np.sqrt(COUNT - 1)
+    # Together they fill the square evenly.
+    bins = 16
+    observed, _, _ = np.histogram2d(first, second, bins, ((0.0, 1.0), (0.0, 1.0)))
+    expected = COUNT / bins**2
+    chi_square = ((observed - expected) ** 2 / expected).sum()
+    assert abs(chi_square - (bins**2 - 1)) <= SIGMAS * np.sqrt(2.0 * (bins**2 - 1))
 
 
 def test_a_stream_repeats():

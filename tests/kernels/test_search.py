@@ -79,9 +79,10 @@ def test_every_solution_of_a_step_is_chosen_with_equal_chances(m, d):
 def test_where_pieces_are_filled_as_met_several_solutions_are_taken():
     """Four contacts have too many pieces for a table of all; a habit must not decide there.
 
-    Lemke's paths end at solutions of positive sign, so not all solutions can be asked for.
+    Lemke's paths end at solutions of positive sign, and the table may know one solution and not
+    the other. So not all solutions can be asked for, nor several in every problem.
     """
-    met, taken = 0, 0
+    wanted, met, taken = 40, 0, 0
     for i, problem, caps in problems_with_caps(4, 1):
         impact = ImpactLCP.of(problem, caps)
         solutions = impact.velocities_after([solution.x for solution in solve_all(impact.lcp)])
@@ -92,7 +93,7 @@ def test_where_pieces_are_filled_as_met_several_solutions_are_taken():
         assert distance.min(axis=1).max() <= SAME, i
         met += 1
         taken += len(set(distance.argmin(axis=1).tolist())) > 1
-        if met == 6:
+        if met == wanted:
             break
-    assert met == 6
-    assert taken >= 3
+    assert met == wanted
+    assert taken >= wanted // 3

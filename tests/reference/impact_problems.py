@@ -194,3 +194,17 @@ def _with_contacts_at_rest(rng: np.random.Generator, J: FloatArray, v: FloatArra
         if np.abs(J[:, 0] @ remaining).max() > 1e-6 * np.abs(J[:, 0]).max():
             return remaining
     return v
+
+
+def numbered_pair(number: int) -> carom.ImpactProblem:
+    """Return problem `number` of a fixed series with two planar contacts and 2 to 6 velocities.
+
+    Friction is from 0 to 2, at some contacts exactly 0; half of the problems have a contact, or
+    its normal or tangential velocity, at rest.
+    """
+    rng = np.random.default_rng([20240607, number])
+    mu = rng.uniform(0.0, 2.0, 2)
+    if rng.random() < 0.2:
+        mu[rng.random(2) < 0.6] = 0.0
+    nv = int(rng.integers(2, 7))
+    return random_problem(rng, 2, 1, nv=nv, mu=mu, duplicates=False)

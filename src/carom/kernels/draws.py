@@ -7,14 +7,22 @@ step. POINTS takes the caller's numbers.
 """
 
 from carom.kernels.jit import inlined
-from carom.kernels.random import uniform
+from carom.kernels.random import two_uniforms, uniform
 from carom.kernels.tolerances import COLLIDING
 
 UNIFORM, SUBSET, PERSISTENT, POINTS = 0, 1, 2, 3
 
-IDLE = 6.0
-"""One contact in so many is drawn to act; where none is, one that approaches does. Mostly one
-contact acts at a time, which reaches far and is quick to step, and sometimes several do."""
+FIRST_IDLE = 1.5
+"""In the first stretch one contact in so many is drawn to act: two in three. Many act at the same
+time, each at its own rate, which fills the inside of the set."""
+
+IDLE = 20.0
+"""In later stretches one contact in so many is drawn to act; where none is, one that approaches
+does. Mostly one contact acts at a time, which reaches far and is quick to step."""
+
+PERIOD = 16
+"""A stretch that starts at a multiple of so many steps is drawn like the first. Contacts that take
+turns may set each other back time and again; acting together ends it. Few impacts last as long."""
 
 LONGEST = 10.0
 """Longest stretch, in units of the impulse that stops a contact which has all of the energy.
@@ -29,7 +37,7 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
         kind: UNIFORM, SUBSET or PERSISTENT.
         caps: (m,) largest caps.
         key: Of the sample's random numbers.
-        step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m + 1.
+        step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m.
         moved: Whether the step before changed anything; if not, the stretch ends.
         left: What is left of the present stretch.
         rates: (m,) rates of the present stretch.
@@ -45,30 +53,36 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
         for i in range(len(m)):
             rates[i] = uniform(key, draw + i)
     elif kind == SUBSET or left <= 0.0 or not moved:
+        idle = FIRST_IDLE if step % PERIOD == 0 else IDLE
         fastest = 0.0
         useful = 0.0
         approaching = 0
+        spare = 0.0
         for i in range(len(m)):
             # One number decides both whether a contact acts and how fast.
-            rates[i] = max(1.0 - IDLE * uniform(key, draw + i), 0.0)
+            if i % 2 == 0:
+                number, spare = two_uniforms(key, draw + i)
+            else:
+                number = spare
+            rates[i] = max(1.0 - idle * number, 0.0)
             fastest = max(fastest, rates[i])
             if u[i * width] < -COLLIDING:
                 approaching += 1
                 useful += rates[i]
+        lot, length = two_uniforms(key, draw + len(m))
         if useful == 0.0:
             # Only contacts that rest or part would act, and the step be lost.
-            lot = int(approaching * uniform(key, draw + len(m)))
+            turn = int(approaching * lot)
             for i in range(len(m)):
                 if u[i * width] < -COLLIDING:
-                    if lot == 0:
+                    if turn == 0:
                         rates[i] = 1.0
-                    lot -= 1
+                    turn -= 1
             fastest = 1.0
         if kind == PERSISTENT:
             inverse = 1.0 / fastest
             for i in range(len(m)):
                 rates[i] *= inverse
-            length = uniform(key, draw + len(m) + 1)
             left = LONGEST * length * length * length
     largest = 0.0
     for i in range(len(m)):

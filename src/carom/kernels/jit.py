@@ -6,16 +6,9 @@ kernel = njit(cache=True, error_model="numpy", nogil=True)
 """Compiled once and kept on disk; with IEEE division, so that loops can be vectorized; free of
 Python's lock, so that threads run kernels side by side."""
 
-inlined = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)
-"""The same for the parts of a hot loop: handing over a dozen arrays costs more than they do.
-Such a function should not hand its arrays on: each time costs a pair of reference counts."""
-
-inlined_sums = njit(
-    cache=True,
-    error_model="numpy",
-    nogil=True,
-    forceinline=True,
-    fastmath={"contract", "nsz", "reassoc"},
+inlined = njit(  # type: ignore[call-overload]
+    cache=True, error_model="numpy", nogil=True, forceinline=True, _nrt=False
 )
-"""The same where only the sign of a sum of products counts: it may be summed in any order, which
-shortens the wait for the branch that depends on it."""
+"""The same for the parts of a hot loop: handing over a dozen arrays costs more than they do.
+`_nrt=False` leaves out the counting of references. So such a function may hand its arrays on for
+free, but must neither make nor return one."""

@@ -99,12 +99,8 @@ def _is_inside(rows, y, u):
 
 
 @kernel
-def find_rivals(C, num_conditions, sign, num_caps):
-    """List, for every piece, the pieces that overlap it, those of negative sign first.
-
-    Returns:
-        (bounds, rivals) as in `carom.kernels.paths`.
-    """
+def find_overlaps(C, num_conditions, num_caps):
+    """Tell for every pair of pieces (pieces, pieces) whether they overlap."""
     count = num_conditions.shape[0]
     overlapping = np.zeros((count, count), np.bool_)
     pair = np.empty(2, np.int64)
@@ -116,15 +112,4 @@ def find_rivals(C, num_conditions, sign, num_caps):
                 pair[1] = q
                 overlapping[p, q] = interior_point(C, num_conditions, pair, num_caps, u)
                 overlapping[q, p] = overlapping[p, q]
-    bounds = np.empty((count, 3), np.int64)
-    rivals = np.empty(np.sum(overlapping), np.int64)
-    end = 0
-    for p in range(count):
-        bounds[p, 0] = end
-        for positive in range(2):
-            for q in range(count):
-                if overlapping[p, q] and (sign[q] > 0) == (positive == 1):
-                    rivals[end] = q
-                    end += 1
-            bounds[p, 1 + positive] = end
-    return bounds, rivals
+    return overlapping

@@ -10,7 +10,7 @@ Arguments are gathered in named tuples:
             column scales `rows` and `columns` (n,)
     Table   the known pieces; see `carom.kernels.search`
     Singles a Table of the pieces of every contact alone, for steps in which only one contact acts;
-            its `order` has one row a contact
+            its `guesses` have rows for each contact, and so has the end of `info`
     Rule    v_c (c,) at the start, `caps` (m,) the largest caps, `last_caps` (m,) those of one more
             step after max_steps, max_steps, draw, selection, seed, and
             `points` (samples, max_steps * m), empty unless draw is POINTS
@@ -26,6 +26,7 @@ import numpy as np
 
 from carom.kernels.draws import POINTS, draw_caps
 from carom.kernels.jit import inlined, kernel
+from carom.kernels.lanes import add_rows
 from carom.kernels.lemke import SOLVED, make_work
 from carom.kernels.modes import lemke_step, read_modes
 from carom.kernels.random import stream
@@ -81,11 +82,8 @@ def _advance(A, impulse, first, width, u, totals, sample, c):
     """Add an impulse of `width` coordinates, from `first` on, to velocities and totals."""
     for b in range(len(width)):
         totals[sample, first + b] += impulse[b]
-    for a in range(len(c)):
-        change = 0.0
-        for b in range(len(width)):
-            change += A[a, first + b] * impulse[b]
-        u[a] += change
+    # A is symmetric: its rows are its columns.
+    add_rows(A, first * len(c), impulse, width, u, c)
 
 
 @kernel
@@ -128,8 +126,9 @@ def run_chunk(
     c, m, extent = extents
     width, _, single_extent = single_extents
     A, D = space.A, space.D
-    data, info, links, order = table
-    data1, info1, links1, order1 = singles
+    data, info, links, hints, guesses = table
+    data1, info1, links1, hints1, guesses1 = singles
+    everyone, everyone1 = info.shape[0] - 1, info1.shape[0] - len(m)
     start, caps, last_caps, max_steps, kind, selection, seed, points = rule
     n = space.W.shape[0]
     work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
@@ -141,7 +140,7 @@ def run_chunk(
     for sample in range(totals.shape[0]):
         key = stream(seed, first + sample)
         # Many samples in a row share a direction, so that its part of the data stays at hand.
-        eta = ((first + sample) >> 6) % NUM_ETAS
+        eta = ((first + sample) >> 9) % NUM_ETAS
         for a in range(len(c)):
             u[a] = start[a]
             totals[sample, a] = 0.0
@@ -168,7 +167,9 @@ def run_chunk(
                     data1,
                     info1,
                     links1,
-                    order1,
+                    hints1,
+                    guesses1,
+                    everyone1 + only,
                     eta,
                     row,
                     alone,
@@ -180,8 +181,22 @@ def run_chunk(
             if single >= 0:
                 apply_piece(data1, single, alone, impulse, width, single_extent)
             elif random:
-                row = context(u, piece, c, m) if order.shape[0] > 1 else 0
-                piece = find_piece(data, info, links, order, eta, row, u, key, draw, found, extent)
+                row = context(u, piece, c, m) if guesses.shape[0] > 1 else 0
+                piece = find_piece(
+                    data,
+                    info,
+                    links,
+                    hints,
+                    guesses,
+                    everyone,
+                    eta,
+                    row,
+                    u,
+                    key,
+                    draw,
+                    found,
+                    extent,
+                )
                 if piece >= 0:
                     apply_piece(data, piece, u, impulse, c, extent)
             if single < 0 and piece < 0:

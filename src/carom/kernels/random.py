@@ -13,6 +13,8 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
 _UNIT = 2.0**-53
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF_UNIT = 2.0**-32
 
 
 @inlined
@@ -34,3 +36,10 @@ def uniform(key, draw):
     """Return draw number `draw` of a stream, uniform on [0, 1)."""
     z = _mix(key + (np.uint64(draw) + _ONE) * _GOLDEN)
     return np.float64(z >> np.uint64(11)) * _UNIT
+
+
+@inlined
+def two_uniforms(key, draw):
+    """Return two numbers on [0, 1), of 32 bits each, from draw number `draw` of a stream."""
+    z = _mix(key + (np.uint64(draw) + _ONE) * _GOLDEN)
+    return np.int64(z >> np.uint64(32)) * _HALF_UNIT, np.int64(z & _LOW) * _HALF_UNIT

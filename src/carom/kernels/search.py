@@ -1,30 +1,37 @@
 """Find the affine pieces that hold a step.
 
-A table is laid out for the hardware: what belongs to one piece lies side by side.
+A table is laid out for the hardware: what is tested together lies side by side, in blocks of
+eight conditions that `carom.kernels.lanes` multiplies at once. The step is given as
+u = (v_c, caps, -1), so that a condition, with the value that it must exceed as last entry, holds if
+its product with u is positive.
 
-    data    (NUM_ETAS * pieces, rows * (c + m + 1) + c * (c + m)) for each piece its conditions, one
-            after another, each with the value that it must exceed as last entry, and then its
-            impulse map L; once for each of NUM_ETAS directions off the faces (see `find_piece`)
-    info    (pieces, 6) where its rivals (the pieces that overlap it) start, where those of positive
-            sign start, where they end, its sign, its number of conditions, and which contact
-            velocities vanish after it, as bits
-    links   (rivals, 2) a rival, and which of its conditions most likely excludes it
-    order   (contexts, pieces) in which to try all pieces, by what a glance at the step tells; see
-            `context` and `single_context`. One row serves all contexts.
+    data    (NUM_ETAS * pieces, blocks * 8 * (c + m + 1) + c * (c + m + 1)) for each piece its
+            conditions in blocks, and then its impulse map, column by column; once for each of
+            NUM_ETAS directions off the faces (see `find_piece`)
+    info    (pieces + 1, 6) the blocks of links in which its rivals (the pieces that overlap it)
+            start, in which those of positive sign start, and where they end; its sign; its number
+            of blocks of conditions; and which contact velocities vanish after it, as bits. The
+            last row tells where all pieces are linked.
+    links   (blocks, 8) pieces
+    hints   (NUM_ETAS * blocks, 8 * (c + m + 1)) for each of links the condition that most likely
+            excludes it; for each direction
+    guesses (contexts, few) pieces to try first, by what a glance at the step tells; see `context`
+            and `single_context`. One row serves all contexts.
 
-The step is given as u = (v_c, caps, -1), so that a condition holds if its product with u is
-positive.
+In a block, the eight first entries of its conditions come first, then the second ones, and so on.
+Blocks are filled up: with conditions that always hold in data, that never hold in hints.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from carom.kernels.jit import inlined, inlined_sums, kernel
+from carom.kernels.jit import inlined, kernel
+from carom.kernels.lanes import ALL, LANES, add_rows, signs
 from carom.kernels.random import uniform
 from carom.kernels.tolerances import MATCH
 
-Table = namedtuple("Table", "data info links order")
+Table = namedtuple("Table", "data info links hints guesses")
 
 NUM_ETAS = 4
 """Number of directions in which a step on a face may be moved off it."""
@@ -34,7 +41,11 @@ NUM_GLANCES = 8
 
 MOST_SOLUTIONS = 64
 
-START, MIDDLE, END, SIGN, NUM_CONDITIONS, ZEROS = 0, 1, 2, 3, 4, 5
+START, MIDDLE, END, SIGN, NUM_BLOCKS, ZEROS = 0, 1, 2, 3, 4, 5
+"""Columns of info."""
+
+SEARCH, NEGATIVES, POSITIVES = 0, 1, 2
+"""Stages of `find_piece`."""
 
 
 @inlined
@@ -88,8 +99,17 @@ def _smallest(found, count, k):
     return found[k]
 
 
-@inlined_sums
-def find_piece(data, info, links, order, eta, row, u, key, draw, found, extent):
+@inlined
+def _holds(data, info, p, shift, u, extent):
+    """Tell whether all conditions of piece p hold."""
+    inside = True
+    for b in range(info[np.uintp(p), NUM_BLOCKS]):
+        inside = inside and signs(data, shift + p, b * LANES * len(extent), u, extent) == ALL
+    return inside
+
+
+@inlined
+def find_piece(data, info, links, hints, guesses, everyone, eta, row, u, key, draw, found, extent):
     """Find a piece that holds u, chosen at random among all that do; -1 if none is known.
 
     Contacts that rest or stick put u on faces where many pieces meet and agree. An infinitesimal
@@ -97,63 +117,66 @@ def find_piece(data, info, links, order, eta, row, u, key, draw, found, extent):
     negative ones, and one more. So there is nothing to choose where no negative piece holds u, and
     the search may end at the right count.
 
-    Stage 0 looks for a first piece, stage 1 for negative pieces that overlap it, stage 2 for the
-    positive ones. A rival is first tested by the condition that most likely excludes it.
+    A few likely pieces are tried first. SEARCH, if none of them holds u, goes through all pieces;
+    NEGATIVES through the negative pieces that overlap the one found; POSITIVES, if there were
+    any, through the positive ones. Eight pieces at a time are tested by the condition that most
+    likely excludes each, and only those that pass it by all.
 
     Args:
-        data, info, links, order: See the module.
+        data, info, links, hints, guesses: See the module.
+        everyone: Row of info that tells where all pieces are linked.
         eta: Number of the direction.
-        row: Which row of order to follow.
+        row: Which row of guesses to follow.
         u: (c + m + 1,) the step.
         key, draw: The random number that decides where there is a choice.
         found: Work array.
         extent: A sequence as long as u; see `carom.kernels.paths`.
     """
-    shift = eta * info.shape[0]
+    # No index is negative here. Casts to uintp say so, which spares a check at each access.
+    shift = eta * (data.shape[0] // NUM_ETAS)
+    hint_shift = eta * links.shape[0]
     first = -1
     count = 0
     negative = 0
-    stage = 0
-    t = 0
-    end = order.shape[1]
+    stage = SEARCH
+    block = info[np.uintp(everyone), START]
+    end = info[np.uintp(everyone), END]
+    for t in range(guesses.shape[1]):
+        p = guesses[np.uintp(row), t]
+        if _holds(data, info, p, shift, u, extent):
+            first = p
+            found[0] = p
+            count = 1
+            negative = int(info[np.uintp(p), SIGN] < 0)
+            stage = NEGATIVES
+            block = info[np.uintp(p), START]
+            end = info[np.uintp(p), MIDDLE]
+            break
     while True:
-        if t >= end or (stage == 2 and count > 2 * negative):
-            if stage != 1 or negative == 0:
+        if block == end or (stage == POSITIVES and count > 2 * negative):
+            if stage != NEGATIVES or negative == 0:
                 break
-            stage = 2
-            t = info[first, MIDDLE]
-            end = info[first, END]
+            stage = POSITIVES
+            block = info[np.uintp(first), MIDDLE]
+            end = info[np.uintp(first), END]
             continue
-        if stage == 0:
-            p = order[row, t]
-            t += 1
-        else:
-            p = links[t, 0]
-            place = links[t, 1] * len(extent)
-            t += 1
-            value = 0.0
-            for j in range(len(extent)):
-                value += data[shift + p, place + j] * u[j]
-            if value <= 0.0 or p == first:
+        mask = signs(hints, hint_shift + block, 0, u, extent)
+        for r in range(LANES):
+            if not (mask >> r) & 1:
                 continue
-        place = 0
-        value = 1.0
-        for _ in range(info[p, NUM_CONDITIONS]):
-            value = 0.0
-            for j in range(len(extent)):
-                value += data[shift + p, place + j] * u[j]
-            if value <= 0.0:
-                break
-            place += len(extent)
-        if value > 0.0 and count < MOST_SOLUTIONS:
-            found[count] = p
+            p = links[np.uintp(block), r]
+            if p == first or count == MOST_SOLUTIONS or not _holds(data, info, p, shift, u, extent):
+                continue
+            found[np.uintp(count)] = p
             count += 1
-            negative += info[p, SIGN] < 0
-            if stage == 0:
+            negative += info[np.uintp(p), SIGN] < 0
+            if stage == SEARCH:
                 first = p
-                stage = 1
-                t = info[p, START]
-                end = info[p, MIDDLE]
+                stage = NEGATIVES
+                block = info[np.uintp(p), START] - 1
+                end = info[np.uintp(p), MIDDLE]
+                break
+        block += 1
     if count <= 1:
         return first
     return _smallest(found, count, int(count * uniform(key, draw)))
@@ -162,13 +185,9 @@ def find_piece(data, info, links, order, eta, row, u, key, draw, found, extent):
 @inlined
 def apply_piece(data, p, u, impulse, c, extent):
     """Compute the impulse of a piece."""
-    place = data.shape[1] - len(c) * (len(extent) - 1)
     for a in range(len(c)):
-        total = 0.0
-        for j in range(len(extent) - 1):
-            total += data[p, place + j] * u[j]
-        place += len(extent) - 1
-        impulse[a] = total
+        impulse[a] = 0.0
+    add_rows(data, (p + 1) * data.shape[1] - len(c) * len(extent), u, extent, impulse, c)
 
 
 @inlined
