@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import exact
 import numba
 import numpy as np
 from numba import njit
@@ -194,6 +195,9 @@ def main() -> None:
     names = sys.argv[1:] or list(carom.scenes.names())
     results = {name: measure(make_workload(name)) for name in track(names, description="scenes")}
     text = write(results)
+    if not sys.argv[1:]:
+        rows = {name: exact.measure(name) for name in track(exact.SCENES, description="exact")}
+        text += "\n".join(exact.table(rows)) + "\n"
     if not sys.argv[1:]:
         temporary = RESULTS.with_suffix(".tmp")
         temporary.write_text(text, encoding="utf-8")

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from carom.impact import routh
 from carom.impact.files import save_problem
 
 FEW = ["--samples", "200"]
-FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png"}
+FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}
 
 
 @pytest.fixture
@@ -114,6 +115,7 @@ class TestLaws:
         assert captured.err == ""
         expected = [
             carom.Routh(num_samples=200, step_impulse=0.3),
+            carom.RouthExact(),
             carom.AnitescuPotra(),
             carom.Sequential(),
         ]
@@ -169,7 +171,8 @@ class TestLaws:
         ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
         save_problem(ball, tmp_path / "ball.json")
         report = read_json(capsys, "outcomes", str(tmp_path / "ball.json"), *FEW)
-        assert list(report["laws"]) == ["routh", "anitescu-potra", "sequential", "routh-single"]
+        laws = ["routh", "exact", "anitescu-potra", "sequential", "routh-single"]
+        assert list(report["laws"]) == laws
         assert report["laws"]["routh-single"]["contacts"]["A"]["tangential"] == [
             [pytest.approx(0.8), pytest.approx(0.8)]
         ]
@@ -187,6 +190,108 @@ class TestLaws:
         assert "5,040 orders; name one with --order" in captured.err
         order = ",".join(heavy.contacts)
         assert "sequential" in read_json(capsys, *arguments, "--order", order)["laws"]
+
+
+class TestExact:
+    def test_summary(self, capsys, block):
+        assert main(["outcomes", "rocking-block", "--law", "exact"]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        summary = carom.RouthExact().resolve(block.problem).summary()
+        assert captured.out == f"rocking-block: {block.description}\n\n{summary}\n"
+
+    def test_options_reach_the_law(self, capsys):
+        arguments = ["--law", "exact", "--budget", "3.5", "--on-budget", "raise", "--seed", "4"]
+        report = read_json(capsys, "outcomes", "rocking-block", *arguments)
+        settings = report["laws"]["exact"]["settings"]
+        assert settings["max_seconds"] == 3.5
+        assert settings["on_budget"] == "raise"
+        assert settings["seed"] == 4
+
+    def test_default_budget(self, capsys):
+        report = read_json(capsys, "outcomes", "rocking-block", "--law", "exact")
+        settings = report["laws"]["exact"]["settings"]
+        assert settings["max_seconds"] == outcomes.BUDGET == carom.RouthExact().max_seconds
+        assert settings["on_budget"] == "outer"
+
+    def test_json_tells_what_the_set_is(self, capsys):
+        report = read_json(capsys, "outcomes", "compass-gait", "--law", "exact")["laws"]["exact"]
+        problem = carom.scenes.load("compass-gait").problem
+        expected = carom.RouthExact().resolve(problem)
+        assert report["is_complete"] is True
+        assert report["is_outer"] is False
+        assert report["gap"] is None
+        assert report["kinds"] == list(expected.kinds)
+        assert report["notes"] == list(expected.notes)
+        bounds = expected.contact_bounds()
+        assert report["contacts"] == {
+            name: {"normal": bounds[i, 0].tolist(), "tangential": bounds[i, 1:].tolist()}
+            for i, name in enumerate(problem.contacts)
+        }
+        assert len(report["pieces"]) == len(expected)
+        for written, piece in zip(report["pieces"], expected.pieces, strict=True):
+            assert written["kind"] == piece.kind
+            assert written["dimension"] == piece.dimension
+            assert written["vertices"] == piece.vertices.tolist()
+
+    def test_writes_vertices_and_their_pieces(self, capsys, tmp_path):
+        arguments = ["outcomes", "compass-gait", "--law", "exact", "--out", str(tmp_path)]
+        report = read_json(capsys, *arguments)
+        assert {path.name for path in tmp_path.iterdir()} == FILES
+        pieces = report["laws"]["exact"]["pieces"]
+        with np.load(tmp_path / "outcomes.npz", allow_pickle=False) as arrays:
+            v_post, piece = arrays["exact/v_post"], arrays["exact/piece"]
+        assert len(v_post) == len(piece)
+        for i, written in enumerate(pieces):
+            np.testing.assert_array_equal(v_post[piece == i], written["vertices"])
+        loaded = carom.load_set(tmp_path / "exact.json")
+        np.testing.assert_array_equal(loaded.v_post, v_post)
+
+    def test_outer_set_is_reported_as_one(self, capsys, tmp_path, monkeypatch):
+        monkeypatch.setattr(outcomes, "_law", few_polyhedra(outcomes._law))
+        arguments = ["outcomes", "compass-gait", "--law", "exact", "--out", str(tmp_path)]
+        report = read_json(capsys, *arguments)["laws"]["exact"]
+        assert report["is_complete"] is False
+        assert report["is_outer"] is True
+        assert np.shape(report["gap"]) == (2, 2, 2)
+        assert "outer set" in (tmp_path / "summary.txt").read_text()
+        assert (tmp_path / "contact_velocities.png").read_bytes()[1:4] == b"PNG"
+
+    def test_end_of_the_budget_can_be_a_failure(self, capsys, monkeypatch):
+        monkeypatch.setattr(outcomes, "_law", few_polyhedra(outcomes._law))
+        arguments = ["outcomes", "compass-gait", "--law", "exact", "--on-budget", "raise"]
+        assert "budget" in read_error(capsys, arguments, 1)
+
+    def test_without_pplpy_names_the_extra(self, capsys, monkeypatch):
+        monkeypatch.setitem(sys.modules, "ppl", None)
+        error = read_error(capsys, ["outcomes", "rocking-block", "--law", "exact"], 2)
+        assert 'pip install "carom[exact]"' in error
+
+    def test_without_pplpy_other_laws_answer(self, capsys, monkeypatch):
+        monkeypatch.setitem(sys.modules, "ppl", None)
+        assert main(["outcomes", "rocking-block", *FEW, "--json"]) == 0
+        captured = capsys.readouterr()
+        laws = ["routh", "anitescu-potra", "sequential"]
+        assert list(json.loads(captured.out)["laws"]) == laws
+        (line,) = captured.err.splitlines()
+        assert line.startswith("carom: exact is left out")
+        assert "carom[exact]" in line
+
+    def test_is_not_tried_unasked_in_space_or_with_many_contacts(self, capsys, tmp_path):
+        ball = carom.ImpactProblem(
+            np.eye(3), [[0, 0, 1]], [[[1, 0, 0], [0, 1, 0]]], 0.2, [1.0, 0.5, -1.0]
+        )
+        m = outcomes.MOST_CONTACTS_TO_BE_EXACT + 1
+        eye = np.eye(2 * m)
+        heavy = carom.ImpactProblem(eye, eye[:m], eye[m:], 0.1, -np.ones(2 * m))
+        for problem in (ball, heavy):
+            save_problem(problem, tmp_path / "problem.json")
+            report = read_json(capsys, "outcomes", str(tmp_path / "problem.json"), *FEW)
+            assert "exact" not in report["laws"]
+
+    def test_choices_are_those_of_the_law(self):
+        for choice in outcomes.ON_BUDGET:
+            assert carom.RouthExact(on_budget=choice).on_budget == choice
 
 
 class TestReport:
@@ -324,6 +429,11 @@ class TestErrors:
             (["outcomes", "ramone", "--law", "sequential", "--max-steps", "3"], "--max-steps: "),
             (["outcomes", "ramone", "--law", "sequential", "--order", "A,C"], "got A, C"),
             (["outcomes", "ramone", "--law", "routh-single"], "one planar contact"),
+            (["outcomes", "ramone", "--law", "exact", "--samples", "9"], "--samples: does not"),
+            (["outcomes", "ramone", "--law", "routh", "--budget", "9"], "--budget: does not bear"),
+            (["outcomes", "ramone", "--budget", "0"], "--budget: expected a number > 0"),
+            (["outcomes", "ramone", "--budget", "nan"], "--budget: expected a number > 0"),
+            (["outcomes", "ramone", "--on-budget", "none"], "outer"),
             (["outcomes", "ramone", "--samples", "9" * 30], "--samples: expected an integer"),
         ],
     )
@@ -363,7 +473,7 @@ class TestErrors:
         assert main([*arguments, "--json", "--out", str(tmp_path)]) == 1
         captured = capsys.readouterr()
         report = json.loads(captured.out)
-        assert list(report["laws"]) == ["anitescu-potra", "sequential"]
+        assert list(report["laws"]) == ["exact", "anitescu-potra", "sequential"]
         assert "no sample ended" in report["not_resolved"]["routh"]
         assert captured.err.startswith("carom: error: routh: no sample ended")
         assert {path.name for path in tmp_path.iterdir()} == FILES
@@ -395,6 +505,17 @@ class TestProgress:
         json.loads(captured.out)
         assert "routh (kernels are compiled once, on first use)" in captured.err
 
+    def test_exact_law_shows_what_it_does(self, capsys, monkeypatch):
+        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setattr(carom.RouthExact, "resolve", slowly(carom.RouthExact.resolve))
+        assert main(["outcomes", "rocking-block", "--law", "exact", "--json"]) == 0
+        captured = capsys.readouterr()
+        json.loads(captured.out)
+        assert "exact (follows every order of events)" in captured.err
+        assert "compiled" not in captured.err
+
     def test_nothing_without_a_terminal(self, capsys, monkeypatch):
         monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
         monkeypatch.setattr(carom.Routh, "resolve", slowly(carom.Routh.resolve))
@@ -409,6 +530,15 @@ def spy(function, look):
         return result
 
     return watched
+
+
+def few_polyhedra(make_law):
+    """Let an exact law's budget end at once."""
+
+    def make(*arguments):
+        return replace(make_law(*arguments), max_polyhedra=3, num_samples=200)
+
+    return make
 
 
 def slowly(function):

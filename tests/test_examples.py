@@ -27,3 +27,13 @@ def test_readme_solves_the_readers_own_problem():
     scope = {}
     exec(compile(block, "README.md", "exec"), scope)
     assert scope["outcomes"].num_unfinished == 0
+
+
+def test_readme_prints_the_exact_set(capsys):
+    """The second block runs, and prints what the README says it does."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.split("```python\n")[2].split("```")[0]
+    exec(compile(block, "README.md", "exec"), {})
+    expected = text.split("```text\n")[1].split("```")[0]
+    # The last note tells how far rounding moved v_pre, which is not the same everywhere.
+    assert capsys.readouterr().out.splitlines()[:-1] == expected.splitlines()[:-1]

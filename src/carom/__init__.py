@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from carom import lcp, plots, scenes
-    from carom.errors import CaromError, ImpactNotResolved, InvalidProblem, UnknownScene
+    from carom.errors import (
+        CaromError,
+        ImpactNotResolved,
+        InvalidProblem,
+        MissingExtra,
+        NotResolvedExactly,
+        UnknownScene,
+    )
     from carom.impact.anitescu_potra import AnitescuPotra
+    from carom.impact.exact import RouthExact
     from carom.impact.files import load_problem, save_problem
     from carom.impact.law import ImpactLaw
+    from carom.impact.post_impact import post_impact_set
     from carom.impact.problem import ImpactProblem
     from carom.impact.routh import Routh
     from carom.impact.routh_single import RouthSingle
     from carom.impact.sequential import Sequential
+    from carom.impact.set_files import load_set, save_set
     from carom.outcomes.outcome_set import OutcomeSet
+    from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
     from carom.systems.system import System
 
@@ -31,8 +42,12 @@ _HOMES = {
     "ImpactNotResolved": "carom.errors",
     "ImpactProblem": "carom.impact.problem",
     "InvalidProblem": "carom.errors",
+    "MissingExtra": "carom.errors",
+    "NotResolvedExactly": "carom.errors",
     "OutcomeSet": "carom.outcomes.outcome_set",
+    "PolyhedralSet": "carom.outcomes.polyhedral",
     "Routh": "carom.impact.routh",
+    "RouthExact": "carom.impact.exact",
     "RouthSingle": "carom.impact.routh_single",
     "SampledSet": "carom.outcomes.sampled",
     "Sequential": "carom.impact.sequential",
@@ -40,8 +55,11 @@ _HOMES = {
     "UnknownScene": "carom.errors",
     "lcp": "carom.lcp",
     "load_problem": "carom.impact.files",
+    "load_set": "carom.impact.set_files",
     "plots": "carom.plots",
+    "post_impact_set": "carom.impact.post_impact",
     "save_problem": "carom.impact.files",
+    "save_set": "carom.impact.set_files",
     "scenes": "carom.scenes",
 }
 
@@ -52,8 +70,12 @@ __all__ = [
     "ImpactNotResolved",
     "ImpactProblem",
     "InvalidProblem",
+    "MissingExtra",
+    "NotResolvedExactly",
     "OutcomeSet",
+    "PolyhedralSet",
     "Routh",
+    "RouthExact",
     "RouthSingle",
     "SampledSet",
     "Sequential",
@@ -61,8 +83,11 @@ __all__ = [
     "UnknownScene",
     "lcp",
     "load_problem",
+    "load_set",
     "plots",
+    "post_impact_set",
     "save_problem",
+    "save_set",
     "scenes",
 ]
 

@@ -35,3 +35,11 @@ class ImpactNotResolved(CaromError):
         super().__init__(message)
         self.problem = problem
         self.solution = solution
+
+
+class NotResolvedExactly(ImpactNotResolved):
+    """Say that an exact set was not found within its budget, and what to do instead."""
+
+
+class MissingExtra(CaromError, ImportError):
+    """Say which optional packages are not installed, and how to install them."""

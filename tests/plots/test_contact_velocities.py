@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 
 import carom
 from carom.plots import contact_velocities, style
-from carom.plots.contact_velocities import thin
+from carom.plots.contact_velocities import OVER_EXACT, thin
 
 NUM_PATHS = 20
 
@@ -31,6 +32,16 @@ def simultaneous(block):
 @pytest.fixture(scope="module")
 def sequential(block):
     return carom.Sequential().resolve(block)
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return carom.scenes.load("compass-gait").problem
+
+
+@pytest.fixture(scope="module")
+def exact(walker):
+    return carom.RouthExact().resolve(walker)
 
 
 @pytest.fixture
@@ -175,6 +186,67 @@ def test_unknown_coordinate(ax, outcomes, coordinate):
 def test_nothing_to_draw(ax):
     with pytest.raises(carom.InvalidProblem, match="at least one set"):
         contact_velocities(ax)
+
+
+def segments_of(ax):
+    return [
+        line.get_xydata()
+        for line in ax.lines
+        if line.get_color() == style.SEGMENT["color"] and line.get_linewidth() > 5
+    ]
+
+
+class TestExact:
+    def test_a_set_alone_is_polygons_segments_and_points(self, ax, walker, exact):
+        contact_velocities(ax, exact=exact, x=("B", 1), y=("B", 0))
+        (polygon,) = [patch for patch in ax.patches if isinstance(patch, Polygon)]
+        corners = polygon.get_xy()[:-1]
+        assert len(corners) == 3
+        bounds = exact.contact_bounds()[1]
+        np.testing.assert_allclose([corners[:, 1].min(), corners[:, 1].max()], bounds[0], atol=1e-9)
+        np.testing.assert_allclose([corners[:, 0].min(), corners[:, 0].max()], bounds[1], atol=1e-9)
+        # B slides on a segment; where A alone moves, B stays at a point.
+        (segment,) = segments_of(ax)
+        np.testing.assert_allclose(segment[:, 1], 0.0, atol=1e-12)
+        points = drawn(ax, style.POINT)
+        np.testing.assert_allclose(points, 0.0, atol=1e-12)
+        assert len(points) == 3
+        assert legend_of(ax) == ["exact set", "before the impact"]
+
+    def test_limits_hold_the_set(self, ax, exact):
+        contact_velocities(ax, exact=exact, x=("B", 1), y=("B", 0))
+        bounds = exact.contact_bounds()[1]
+        assert ax.get_ylim()[0] < bounds[0, 0] <= bounds[0, 1] < ax.get_ylim()[1]
+        assert ax.get_xlim()[0] < bounds[1, 0] <= bounds[1, 1] < ax.get_xlim()[1]
+
+    def test_lies_below_the_samples(self, ax, walker, exact):
+        outcomes = carom.Routh(num_samples=300).resolve(walker)
+        contact_velocities(ax, outcomes, exact=exact, x=("B", 1), y=("B", 0), num_paths=5)
+        (polygon,) = [patch for patch in ax.patches if isinstance(patch, Polygon)]
+        assert paths_of(ax)[0].get_zorder() < polygon.get_zorder()
+        for marks in (style.POLYGON, style.SEGMENT, style.POINT):
+            assert marks["zorder"] < style.SET["zorder"]
+        assert len(drawn(ax, style.SET)) == 300
+        assert legend_of(ax)[1:3] == ["exact set", "300 outcomes"]
+
+    def test_few_of_many_samples_hide_it(self, ax, walker, exact):
+        outcomes = carom.Routh(num_samples=2 * OVER_EXACT).resolve(walker)
+        contact_velocities(ax, outcomes, exact=exact, num_paths=0)
+        assert len(drawn(ax, style.SET)) <= OVER_EXACT
+        assert f"{OVER_EXACT:,} of {2 * OVER_EXACT:,} outcomes" in legend_of(ax)
+
+    def test_outer_set_is_called_so(self, ax, walker):
+        law = carom.RouthExact(max_polyhedra=3, on_budget="outer", num_samples=200)
+        contact_velocities(ax, exact=law.resolve(walker))
+        assert legend_of(ax)[0] == "outer set"
+
+    def test_rounding_noise_is_no_polygon(self, ax):
+        robot = carom.scenes.load("ramone").problem
+        exact = carom.RouthExact().resolve(robot)
+        # A stays: its velocities differ by rounding alone.
+        contact_velocities(ax, exact=exact, x=("A", 1), y=("A", 0))
+        assert len(ax.patches) == len(segments_of(ax)) == 0
+        np.testing.assert_allclose(drawn(ax, style.POINT), 0.0, atol=1e-12)
 
 
 class TestThin:

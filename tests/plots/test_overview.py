@@ -56,6 +56,28 @@ def test_spatial_contact_has_a_panel_for_each_tangent():
     ]
 
 
+def test_exact_set_alone_has_all_panels():
+    problem = carom.scenes.load("compass-gait").problem
+    figure = overview(exact=carom.RouthExact().resolve(problem))
+    assert len(figure.axes) == 3
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["exact set", "before the impact"]
+
+
+def test_legend_of_every_law_fits():
+    problem = carom.scenes.load("rocking-block").problem
+    figure = overview(
+        carom.Routh(num_samples=50).resolve(problem),
+        exact=carom.RouthExact().resolve(problem),
+        simultaneous=carom.AnitescuPotra().resolve(problem),
+        sequential=carom.Sequential().resolve(problem),
+    )
+    figure.savefig(io.BytesIO(), format="png")
+    extent = figure.legends[0].get_window_extent()
+    assert extent.xmin > 0
+    assert extent.xmax < figure.bbox.xmax
+
+
 def test_nothing_to_draw():
     with pytest.raises(carom.InvalidProblem, match="at least one set"):
         overview()

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
+Begin = Callable[..., Progress]
+"""Begins a part of the work: its name and, if it is not compiling, what may take long."""
 
 DELAY = 0.5
+COMPILING = "kernels are compiled once, on first use"
 
 
 def say(message: str) -> None:
@@ -18,13 +21,13 @@ def say(message: str) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], Progress]]:
+def progress() -> Iterator[Begin]:
     """Yield a function that begins a part of the work and returns what to call as it proceeds.
 
     A bar is shown on a terminal only, and once the work has taken half a second.
     """
     if not sys.stderr.isatty():
-        yield lambda _name: lambda _done, _total: None
+        yield lambda _name, _hint="": lambda _done, _total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
@@ -34,8 +37,8 @@ def progress() -> Iterator[Callable[[str], Progress]]:
     bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
     task = bar.add_task("", total=None)
 
-    def begin(name: str) -> Progress:
-        bar.reset(task, total=None, description=f"{name} (kernels are compiled once, on first use)")
+    def begin(name: str, hint: str = COMPILING) -> Progress:
+        bar.reset(task, total=None, description=f"{name} ({hint})" if hint else name)
         return lambda done, total: bar.update(task, completed=done, total=total, description=name)
 
     timer = threading.Timer(DELAY, bar.start)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,23 @@ if TYPE_CHECKING:
 # Per law, the options that bear on it.
 LAWS = {
     "routh": ("samples", "step", "max_steps", "seed", "draw", "selection", "threads"),
+    "exact": ("budget", "on_budget", "seed"),
     "anitescu-potra": ("seed",),
     "sequential": ("order",),
     "routh-single": (),
 }
-ROUTH_FIELDS = {"samples": "num_samples", "step": "step_impulse", "threads": "num_threads"}
+FIELDS = {
+    "samples": "num_samples",
+    "step": "step_impulse",
+    "threads": "num_threads",
+    "budget": "max_seconds",
+}
 DRAWS = ("persistent", "subset", "uniform")
 SELECTIONS = ("random", "lemke")
+ON_BUDGET = ("outer", "raise")
+BUDGET = 10.0
+# Beyond these an exact set is rarely found in time; --law exact tries all the same.
+MOST_CONTACTS_TO_BE_EXACT = 3
 # Seven contacts have 5,040 orders, which can take minutes.
 MOST_CONTACTS_TO_ORDER = 6
 
@@ -40,12 +51,15 @@ files in DIR, each of which appears whole or not at all:
   outcomes.json           what --json prints: per law its settings, counts, ranges and shares
   outcomes.npz            arrays: LAW/v_post (n, nv), LAW/impulse_n (n, m),
                           LAW/impulse_t (n, m, d), LAW/num_steps (n,), LAW/v_unfinished (k, nv),
-                          and LAW/labels (n,) if the law has them; problem/M, problem/J_n, ...
+                          and LAW/labels (n,) if the law has them; exact/v_post (n, nv), the
+                          vertices, and exact/piece (n,), their polytopes; problem/M, ...
+  exact.json              the exact set, as carom.load_set reads it
   contact_velocities.png  the outcomes and the ways there (needs carom[plots])
 
 examples:
   carom outcomes rocking-block --out block
   carom outcomes own.json --law routh --samples 100000 --seed 1 --json
+  carom outcomes compass-gait --law exact --budget 60
 """
 
 
@@ -63,12 +77,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print one JSON object")
     add = parser.add_argument_group("law routh").add_argument
     add("--samples", metavar="N", type=_count, help="default: the scene's, or 16384")
-    add("--step", metavar="H", type=_impulse, help="largest impulse of a contact in a step [N s]")
+    add("--step", metavar="H", type=_positive, help="largest impulse of a contact in a step [N s]")
     add("--max-steps", metavar="N", type=_count, help="steps after which a sample is unfinished")
     add("--seed", metavar="N", type=_seed, help="of all random draws; default: 0")
     add("--draw", choices=DRAWS, help=f"how impulses are drawn; default: {DRAWS[0]}")
     add("--selection", choices=SELECTIONS, help="which solution of a step with several is taken")
     add("--threads", metavar="N", type=_count, help="default: all cores; changes no result")
+    add = parser.add_argument_group("law exact (needs carom[exact])").add_argument
+    add(
+        "--budget",
+        metavar="SECONDS",
+        type=_positive,
+        help=f"default: {BUDGET:g}; an outer set may take twice as much again",
+    )
+    add(
+        "--on-budget",
+        choices=ON_BUDGET,
+        help="return an outer set, or fail, if the budget ends; default: outer",
+    )
     add = parser.add_argument_group("law sequential").add_argument
     add("--order", metavar="A,B", type=_order, help="default: every order")
 
@@ -82,7 +108,7 @@ def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
     with console.progress() as begin:
         report, failures = _resolve(names, options, scene, problem, begin)
         if options.out is not None:
-            begin("files")
+            begin("files", "")
             report.write(options.out)
     print(json.dumps(report.json(), indent=2) if options.json else report.text())
     return failures
@@ -93,7 +119,7 @@ def _resolve(
     options: argparse.Namespace,
     scene: Scene | None,
     problem: ImpactProblem,
-    begin: Callable[[str], console.Progress],
+    begin: console.Begin,
 ) -> tuple[Report, list[ImpactNotResolved]]:
     from carom.cli.report import Report
 
@@ -101,7 +127,8 @@ def _resolve(
     report = Report(options.target, title, problem)
     failures = []
     for name in names:
-        law = _law(name, options, scene, begin(name))
+        hints = ("follows every order of events",) if name == "exact" else ()
+        law = _law(name, options, scene, begin(name, *hints))
         try:
             report.add(name, law, law.resolve(problem))
         except ImpactNotResolved as error:
@@ -129,6 +156,8 @@ def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[st
     names = [options.law]
     if options.law == "all":
         names = ["routh", "anitescu-potra", "sequential"]
+        if _can_be_exact(problem):
+            names.insert(1, "exact")
         if problem.num_contacts == 1 and problem.num_tangents == 1:
             names.append("routh-single")
         if problem.num_contacts > MOST_CONTACTS_TO_ORDER and options.order is None:
@@ -143,23 +172,36 @@ def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[st
     return names
 
 
+def _can_be_exact(problem: ImpactProblem) -> bool:
+    """Tell whether an exact set is worth a try unasked; say so if only a package is missing."""
+    if problem.num_contacts > MOST_CONTACTS_TO_BE_EXACT or problem.num_tangents > 1:
+        return False
+    if find_spec("ppl") is not None:
+        return True
+    console.say('exact is left out: it needs pplpy; pip install "carom[exact]"')
+    return False
+
+
 def _law(
     name: str, options: argparse.Namespace, scene: Scene | None, progress: console.Progress
 ) -> ImpactLaw:
-    from carom import AnitescuPotra, Routh, RouthSingle, Sequential
+    from carom import AnitescuPotra, Routh, RouthExact, RouthSingle, Sequential
 
+    settings: dict[str, Any] = {}
     given = {
-        ROUTH_FIELDS.get(option, option): getattr(options, option)
+        FIELDS.get(option, option): getattr(options, option)
         for option in LAWS[name]
         if getattr(options, option) is not None
     }
+    if name == "exact":
+        settings = {"max_seconds": BUDGET, "on_budget": ON_BUDGET[0]}
+        return RouthExact(**(settings | given))
     if name == "anitescu-potra":
         return AnitescuPotra(**given)
     if name == "sequential":
         return Sequential(**given)
     if name == "routh-single":
         return RouthSingle()
-    settings: dict[str, Any] = {}
     if scene is not None:
         settings = {
             "num_samples": scene.num_samples,
@@ -185,7 +227,7 @@ def _seed(text: str) -> int:
     return _number(text, int, lambda value: 0 <= value < 2**53, "an integer from 0 to 2^53 - 1")
 
 
-def _impulse(text: str) -> float:
+def _positive(text: str) -> float:
     return _number(text, float, lambda value: 0.0 < value < math.inf, "a number > 0")
 
 

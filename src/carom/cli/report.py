@@ -8,10 +8,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from carom import __version__
 from carom.cli.console import say
 from carom.files import write_atomically
 from carom.impact.files import encode_npz, problem_fields
+from carom.impact.set_files import save_set
+from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
 
 if TYPE_CHECKING:
@@ -31,13 +35,13 @@ class Report:
         self.source = source
         self.title = title
         self.problem = problem
-        self.sets: dict[str, SampledSet] = {}
+        self.sets: dict[str, SampledSet | PolyhedralSet] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.not_resolved: dict[str, str] = {}
 
     def add(self, name: str, law: ImpactLaw, outcomes: OutcomeSet) -> None:
         """Take in what a law says."""
-        assert isinstance(outcomes, SampledSet)
+        assert isinstance(outcomes, SampledSet | PolyhedralSet)
         assert dataclasses.is_dataclass(law)
         self.sets[name] = outcomes
         self.settings[name] = {
@@ -85,13 +89,15 @@ class Report:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             write_atomically(folder / name, content)
+        for name, outcomes in self.sets.items():
+            if isinstance(outcomes, PolyhedralSet):
+                save_set(outcomes, folder / f"{name}.json")
 
     def arrays(self) -> dict[str, Any]:
         """Return the content of outcomes.npz."""
         arrays = {f"problem/{key}": value for key, value in problem_fields(self.problem).items()}
         for name, outcomes in self.sets.items():
-            values = {field: getattr(outcomes, field) for field in ARRAYS}
-            arrays |= {f"{name}/{key}": item for key, item in values.items() if item is not None}
+            arrays |= {f"{name}/{key}": value for key, value in _arrays(outcomes).items()}
         return arrays
 
     def figure(self) -> dict[str, bytes]:
@@ -103,18 +109,66 @@ class Report:
         except ModuleNotFoundError as error:
             say(f"no figure: {error}")
             return {}
+        exact = self._exact()
+        inner = None if exact is None else exact.inner
         figure = plots.overview(
-            self.sets.get("routh", self.sets.get("routh-single")),
-            simultaneous=self.sets.get("anitescu-potra"),
-            sequential=self.sets.get("sequential"),
+            self._sampled("routh") or self._sampled("routh-single") or inner,
+            exact=exact,
+            simultaneous=self._sampled("anitescu-potra"),
+            sequential=self._sampled("sequential"),
             title=self.title,
         )
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=200)
         return {"contact_velocities.png": buffer.getvalue()}
 
+    def _sampled(self, name: str) -> SampledSet | None:
+        outcomes = self.sets.get(name)
+        return outcomes if isinstance(outcomes, SampledSet) else None
 
-def _describe(outcomes: SampledSet) -> dict[str, Any]:
+    def _exact(self) -> PolyhedralSet | None:
+        outcomes = self.sets.get("exact")
+        return outcomes if isinstance(outcomes, PolyhedralSet) else None
+
+
+def _arrays(outcomes: SampledSet | PolyhedralSet) -> dict[str, Any]:
+    """Return the arrays of a set; the piece of each vertex tells polytopes apart."""
+    if isinstance(outcomes, PolyhedralSet):
+        sizes = [len(piece.vertices) for piece in outcomes.pieces]
+        return {"v_post": outcomes.v_post, "piece": np.repeat(np.arange(len(sizes)), sizes)}
+    values = {field: getattr(outcomes, field) for field in ARRAYS}
+    return {field: value for field, value in values.items() if value is not None}
+
+
+def _describe(outcomes: SampledSet | PolyhedralSet) -> dict[str, Any]:
+    if isinstance(outcomes, PolyhedralSet):
+        return _describe_polyhedral(outcomes)
+    return _describe_sampled(outcomes)
+
+
+def _describe_polyhedral(outcomes: PolyhedralSet) -> dict[str, Any]:
+    """Return ranges [m/s] and polytopes of a set."""
+    return {
+        "name": "Routh, outer set" if outcomes.is_outer else "Routh, exact",
+        "is_complete": outcomes.is_complete,
+        "is_outer": outcomes.is_outer,
+        "contacts": _ranges(outcomes),
+        "gap": None if outcomes.gap is None else outcomes.gap.tolist(),
+        "kinds": list(outcomes.kinds),
+        "notes": list(outcomes.notes),
+        "num_polyhedra": outcomes.num_polyhedra,
+        "pieces": [
+            {
+                "kind": piece.kind,
+                "dimension": piece.dimension,
+                "vertices": piece.vertices.tolist(),
+            }
+            for piece in outcomes.pieces
+        ],
+    }
+
+
+def _describe_sampled(outcomes: SampledSet) -> dict[str, Any]:
     """Return counts, ranges [m/s] and shares of a set."""
     problem = outcomes.problem
     before = problem.kinetic_energy(problem.v_pre)
@@ -140,15 +194,21 @@ def _describe(outcomes: SampledSet) -> dict[str, Any]:
 
 
 def _describe_contacts(outcomes: SampledSet) -> dict[str, dict[str, Any]]:
-    bounds = outcomes.contact_bounds()
     sticks, slides, lifts = (kind.mean(axis=0) for kind in outcomes.kinds())
     return {
         name: {
-            "normal": bounds[i, 0].tolist(),
-            "tangential": bounds[i, 1:].tolist(),
+            **ranges,
             "sticks": float(sticks[i]),
             "slides": float(slides[i]),
             "lifts": float(lifts[i]),
         }
+        for i, (name, ranges) in enumerate(_ranges(outcomes).items())
+    }
+
+
+def _ranges(outcomes: OutcomeSet) -> dict[str, dict[str, Any]]:
+    bounds = outcomes.contact_bounds()
+    return {
+        name: {"normal": bounds[i, 0].tolist(), "tangential": bounds[i, 1:].tolist()}
         for i, name in enumerate(outcomes.problem.contacts)
     }

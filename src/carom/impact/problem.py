@@ -115,7 +115,7 @@ class ImpactProblem:
         """Return this impact as its contacts see it, free of units."""
         root = np.linalg.solve(np.linalg.cholesky(self.M), self.J.T)
         directions = friction_directions(self.num_tangents, self.num_directions)
-        return ContactSpace.build(root.T @ root, self.mu, directions, self._speed)
+        return ContactSpace.build(root.T @ root, self.mu, directions, self.speed)
 
     @cached_property
     def start(self) -> FloatArray:
@@ -128,7 +128,7 @@ class ImpactProblem:
         return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
 
     @property
-    def _speed(self) -> float:
+    def speed(self) -> float:
         """Return |v_pre|_M [sqrt(J)]."""
         # Scaled first: the square of a tiny velocity is zero.
         size = float(np.abs(self.v_pre).max()) or 1.0

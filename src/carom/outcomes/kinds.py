@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,3 +36,22 @@ def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...
         ", ".join(f"{name} {word}" for name, word in zip(problem.contacts, row, strict=True))
         for row in words
     )
+
+
+def describe_signs(contacts: Sequence[str], signs: Sequence[Sequence[int]]) -> str:
+    """Say what every contact does, from the signs of its normal and tangential velocities."""
+    words = ["lifts" if own[0] > 0 else ("slides" if any(own[1:]) else "sticks") for own in signs]
+    return ", ".join(f"{name} {word}" for name, word in zip(contacts, words, strict=True))
+
+
+def describe_mode(signs: Sequence[int], impulse: FloatArray) -> str:
+    """Say what a contact does in a step, from the signs of its velocities and its impulse."""
+    if impulse[0] == 0.0:
+        return "idle" if signs[0] <= 0 else "free"
+    normal = "compressing" if signs[0] < 0 else "closed"
+    if not any(signs[1:]):
+        return f"{normal}, sticking"
+    if len(signs) == 2:
+        return f"{normal}, sliding {'+' if signs[1] > 0 else '-'}"
+    angle = round(float(np.degrees(np.arctan2(-impulse[2], -impulse[1]))), 2) % 360.0
+    return f"{normal}, sliding {angle:.6g}°"

@@ -74,8 +74,11 @@ class SampledSet(OutcomeSet):
 
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
         """Tell whether some outcome lies within a Euclidean distance tol of v (nv,)."""
-        distance, _ = self._tree.query(self._velocity("v", v))
-        return bool(distance <= tol)
+        return self.distance(v) <= tol
+
+    def distance(self, v: ArrayLike) -> float:
+        """Return the Euclidean distance from v (nv,) to the nearest outcome."""
+        return float(self._tree.query(self._velocity("v", v))[0])
 
     def support(self, direction: ArrayLike) -> float:
         """Return the largest direction . v over the outcomes."""

@@ -9,6 +9,7 @@ import numpy as np
 from carom.kernels.tolerances import STICKING
 
 if TYPE_CHECKING:
+    from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
 
 
@@ -64,3 +65,30 @@ def _totals(outcomes: SampledSet) -> list[str]:
 
 def _reasons(outcomes: SampledSet) -> list[str]:
     return [f"  - {reason}" for reason in outcomes.unfinished]
+
+
+def describe_polyhedral(outcomes: PolyhedralSet) -> str:
+    """Write a union of polytopes as text."""
+    problem = outcomes.problem
+    if outcomes.is_complete:
+        head = "Routh, exact: every way in which the impact can end, and nothing else"
+    else:
+        head = "Routh, outer set: nothing outside of it can happen; not all of it may"
+    count = len(outcomes)
+    lines = [f"{head} ({count} polytope{'s' if count > 1 else ''})"]
+    gap = outcomes.gap
+    noise = STICKING * problem.space.velocity_unit.max()
+    bounds = outcomes.contact_bounds()
+    bounds = np.where(np.abs(bounds) < noise, 0.0, bounds)
+    tangents = ["tangential"] if problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
+    width = max(7, *(len(name) for name in problem.contacts))
+    head = "".join(f"{name + ' [m/s]':>26}" for name in ["normal", *tangents])
+    more = "" if gap is None else f"{'beyond the samples':>22}"
+    lines.append(f"  {'contact':<{width}}{head}{more}")
+    for i, name in enumerate(problem.contacts):
+        ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in bounds[i])
+        beyond = "" if gap is None else f"{f'≤ {gap[i].max():.3g}':>22}"
+        lines.append(f"  {name:<{width}}{ranges}{beyond}")
+    lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
+    lines += [f"  note: {note}" for note in outcomes.notes]
+    return "\n".join(lines)

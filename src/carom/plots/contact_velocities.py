@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
+from matplotlib.patches import Polygon
 
 from carom.errors import InvalidProblem
 from carom.plots import style
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from carom.impact.problem import ImpactProblem
+    from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
     from carom.typing import FloatArray, IntArray
 
@@ -23,13 +25,18 @@ Coordinate = tuple[str, int]
 
 FEW = 20
 GRID = 1500
+# So many samples are drawn over an exact set, which more of them would hide.
+OVER_EXACT = 4000
 NOISE = 1e-12
+# A piece that is smaller than this share of the largest velocity is a point.
+FLAT = 1e-9
 
 
 def contact_velocities(
     ax: Axes,
     outcomes: SampledSet | None = None,
     *,
+    exact: PolyhedralSet | None = None,
     simultaneous: SampledSet | None = None,
     sequential: SampledSet | None = None,
     x: Coordinate | None = None,
@@ -41,6 +48,8 @@ def contact_velocities(
     Args:
         ax: Where to draw.
         outcomes: The set, as dark points, with light lines through the velocities on the way.
+        exact: The set on the same problem by `RouthExact`, as blue polygons below the points,
+            of which there are then fewer.
         simultaneous: Outcomes of `AnitescuPotra` on the same problem.
         sequential: Outcomes of `Sequential` on the same problem.
         x: Contact velocity on the horizontal axis. Default: the first contact's normal
@@ -54,7 +63,7 @@ def contact_velocities(
     Raises:
         InvalidProblem: No set was given, or there is no such coordinate.
     """
-    drawing = Drawing.prepare(outcomes, simultaneous, sequential, num_paths)
+    drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     default = default_coordinates(drawing.problem)
     drawing.draw(ax, x or default[0], y or default[1])
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
@@ -75,6 +84,7 @@ class Drawing:
 
     problem: ImpactProblem
     outcomes: SampledSet | None
+    exact: PolyhedralSet | None
     simultaneous: SampledSet | None
     sequential: SampledSet | None
     paths: list[FloatArray]
@@ -83,15 +93,16 @@ class Drawing:
     def prepare(
         cls,
         outcomes: SampledSet | None,
+        exact: PolyhedralSet | None,
         simultaneous: SampledSet | None,
         sequential: SampledSet | None,
         num_paths: int,
     ) -> Drawing:
         """Choose paths, and refuse to draw nothing."""
-        for item in (outcomes, simultaneous, sequential):
+        for item in (outcomes, exact, simultaneous, sequential):
             if item is not None:
                 paths = [] if outcomes is None else _paths(outcomes, num_paths)
-                return cls(item.problem, outcomes, simultaneous, sequential, paths)
+                return cls(item.problem, outcomes, exact, simultaneous, sequential, paths)
         raise InvalidProblem("outcomes: expected at least one set to draw, got none")
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate) -> None:
@@ -101,8 +112,11 @@ class Drawing:
         drawn = [before]
         if self.paths:
             drawn += _draw_paths(ax, view, self.paths)
+        if self.exact is not None:
+            drawn += _draw_exact(ax, view, self.exact)
         if self.outcomes is not None:
-            drawn.append(_draw_set(ax, view, self.outcomes))
+            most = None if self.exact is None else OVER_EXACT
+            drawn.append(_draw_set(ax, view, self.outcomes, most))
         _plot(ax, before, style.BEFORE, "before the impact")
         if self.sequential is not None:
             drawn.append(_draw_sequential(ax, view, self.sequential))
@@ -122,7 +136,14 @@ class View:
 
     def points(self, v: FloatArray) -> FloatArray:
         """Return the coordinates (n, 2) of velocities (n, nv) or (nv,), free of rounding noise."""
-        points = np.atleast_2d(v) @ self.problem.J[self.columns].T
+        return self._without_noise(np.atleast_2d(v) @ self.problem.J[self.columns].T)
+
+    def outlines(self, exact: PolyhedralSet) -> list[FloatArray]:
+        """Return the corners (k, 2) of every piece, in order: a polygon, a segment or a point."""
+        outlines = exact.project(self.problem.J[self.columns])
+        return [self._without_noise(_merged(each, FLAT * self.unit)) for each in outlines]
+
+    def _without_noise(self, points: FloatArray) -> FloatArray:
         return np.where(np.abs(points) < NOISE * self.unit, 0.0, points)
 
     def _column(self, coordinate: Coordinate) -> int:
@@ -158,6 +179,11 @@ def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
     return points[np.union1d(kept, extremes)]
 
 
+def _merged(outline: FloatArray, tiny: float) -> FloatArray:
+    """Return an outline (k, 2), or one point of it if there is no more to see."""
+    return outline[:1] if np.ptp(outline, axis=0).max() < tiny else outline
+
+
 def _paths(outcomes: SampledSet, num_paths: int) -> list[FloatArray]:
     """Return the velocities (steps + 1, nv) of some paths; none for a law that does not step."""
     if not outcomes.has_paths:
@@ -187,11 +213,27 @@ def _draw_paths(ax: Axes, view: View, paths: list[FloatArray]) -> list[FloatArra
     return lines
 
 
-def _draw_set(ax: Axes, view: View, outcomes: SampledSet) -> FloatArray:
-    points = thin(view.points(outcomes.v_post))
+def _draw_exact(ax: Axes, view: View, exact: PolyhedralSet) -> list[FloatArray]:
+    outlines = view.outlines(exact)
+    for outline in outlines:
+        if len(outline) > 2:
+            ax.add_patch(Polygon(outline, **style.POLYGON))
+        elif len(outline) == 2:
+            _plot(ax, outline, style.SEGMENT, "")
+        else:
+            _plot(ax, outline, style.POINT, "")
+    key = style.POINT | {"marker": "s"}
+    ax.plot([], [], **key, label="outer set" if exact.is_outer else "exact set")
+    return outlines
+
+
+def _draw_set(ax: Axes, view: View, outcomes: SampledSet, most: int | None) -> FloatArray:
+    v_post = outcomes.v_post if most is None else outcomes.v_post[_choose(outcomes, most)]
+    points = thin(view.points(v_post))
     large = style.SET | {"markersize": 7}
     _plot(ax, points, large if len(points) <= FEW else style.SET, "")
-    label = f"{len(outcomes):,} outcome{'s' if len(outcomes) > 1 else ''}"
+    shown = f"{len(v_post):,} of " if len(v_post) < len(outcomes) else ""
+    label = f"{shown}{len(outcomes):,} outcome{'s' if len(outcomes) > 1 else ''}"
     ax.plot([], [], **large, label=label)
     return points
 

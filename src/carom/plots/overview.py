@@ -12,16 +12,20 @@ from carom.plots.contact_velocities import Coordinate, Drawing, default_coordina
 
 if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
+    from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
 
 COLUMNS = 3
 PANEL = 4.0
 """Width of a panel with its labels [inch]."""
+KEYS = 5
+"""So many entries of the legend fit below three panels."""
 
 
 def overview(
     outcomes: SampledSet | None = None,
     *,
+    exact: PolyhedralSet | None = None,
     simultaneous: SampledSet | None = None,
     sequential: SampledSet | None = None,
     title: str = "",
@@ -34,6 +38,7 @@ def overview(
 
     Args:
         outcomes: See `contact_velocities`, as for the sets that follow.
+        exact: The set by `RouthExact`.
         simultaneous: Outcomes of `AnitescuPotra`.
         sequential: Outcomes of `Sequential`.
         title: Words above all.
@@ -45,7 +50,7 @@ def overview(
     Raises:
         InvalidProblem: No set was given.
     """
-    drawing = Drawing.prepare(outcomes, simultaneous, sequential, num_paths)
+    drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     views = _views(drawing.problem)
     columns = min(COLUMNS, len(views))
     rows = math.ceil(len(views) / columns)
@@ -54,7 +59,7 @@ def overview(
     for i, (x, y) in enumerate(views):
         drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    ncols = len(labels) if columns == COLUMNS else 2
+    ncols = math.ceil(len(labels) / math.ceil(len(labels) / KEYS)) if columns == COLUMNS else 2
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
     if title:
         figure.suptitle(title)

@@ -9,6 +9,7 @@ Marks = dict[str, Any]
 BLACK = "#000000"
 BLUE = "#0072B2"
 GREEN = "#009E73"
+SKY = "#56B4E9"
 VERMILLION = "#D55E00"
 YELLOW = "#F0E442"
 LIGHT = "#CBCBCB"
@@ -31,6 +32,18 @@ SET: Marks = {
     "color": DARK,
     "zorder": 2.0,
     "rasterized": True,
+}
+# What is exact lies below the samples, and is wide enough to be seen around them.
+POLYGON: Marks = {"facecolor": SKY + "80", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 1.6}
+SEGMENT: Marks = {"color": SKY, "linewidth": 6.0, "solid_capstyle": "butt", "zorder": 1.7}
+POINT: Marks = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 10,
+    "color": SKY,
+    "markeredgecolor": BLUE,
+    "markeredgewidth": 1.2,
+    "zorder": 1.8,
 }
 ZERO: Marks = {"color": "#808080", "linewidth": 0.6, "zorder": 1.5}
 

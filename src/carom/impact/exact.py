@@ -1,0 +1,339 @@
+"""The set-valued law of Halm and Posa, exactly [HalmPosa, eq:multicontact]."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom.errors import CaromError, InvalidProblem, MissingExtra, NotResolvedExactly
+from carom.impact.law import ImpactLaw, check_integer
+from carom.impact.routh import Routh
+from carom.outcomes.kinds import describe_kinds, describe_mode, describe_signs
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.polytope import Polytope
+from carom.outcomes.sampled import SampledSet
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    import ppl
+
+    from carom.impact.problem import ImpactProblem
+    from carom.reach.envelope import Envelope
+    from carom.reach.inclusion import Cell, Inclusion
+    from carom.reach.search import Node, Search
+    from carom.reach.witness import Step
+
+MOST_DIMENSIONS = 6
+"""Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
+could not be stopped when the budget ends."""
+
+MOST_SPLITS = 1000
+"""Into so many parts an end of an envelope is split, at most, to see that it is known."""
+
+SMALL_STEP = 0.01
+"""Steps of the samples inside an outer set, as a share of the impulse that stops the impact: a
+sample leaves the inclusion by about its step."""
+
+MOST_STEPS = 100_000
+
+FIRST_LOOK = 0.1
+"""Share of the time after which an envelope is tried: if it adds nothing, nothing is missing."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RouthExact(ImpactLaw):
+    """Compute every way in which an impact can end, as a union of polytopes.
+
+    Works for planar contact, and in space for the k friction directions of the problem. It needs
+    pplpy: `pip install "carom[exact]"`.
+
+    Args:
+        max_seconds: Budget of time [s].
+        max_polyhedra: Budget of polyhedra.
+        on_budget: What to do when a budget ends: "raise", or "outer": return a set outside of
+            which nothing can happen, with samples inside.
+        zero: Contact velocities of v_pre below this share of what the impact's energy could give
+            are taken to be zero.
+        grid: Relative rounding of M, J, mu and v_pre; all after it is exact.
+        num_samples: Samples inside an outer set.
+        seed: Of these samples.
+
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Example:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> outcomes = carom.RouthExact().resolve(block)
+        >>> outcomes.is_complete, len(outcomes.kinds)
+        (True, 3)
+    """
+
+    max_seconds: float = 10.0
+    max_polyhedra: int = 20_000
+    on_budget: str = "raise"
+    zero: float = 1e-9
+    grid: float = 1e-12
+    num_samples: int = 2**14
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("max_polyhedra", "num_samples"):
+            check_integer(name, getattr(self, name), 1)
+        check_integer("seed", self.seed, 0, 2**53 - 1)
+        if self.on_budget not in ("raise", "outer"):
+            raise InvalidProblem(f"on_budget: expected raise or outer, got {self.on_budget!r}")
+        for name, least, most in (
+            ("max_seconds", 0.0, np.inf),
+            ("zero", 0.0, 1.0),
+            ("grid", 1e-16, 1e-3),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not least <= value <= most:
+                raise InvalidProblem(
+                    f"{name}: expected a number from {least:g} to {most:g}, got {value!r}"
+                )
+
+    def resolve(self, problem: ImpactProblem) -> PolyhedralSet:
+        """Return the exact post-impact set.
+
+        Raises:
+            NotResolvedExactly: The budget ended, and on_budget is "raise"; or no outer set was
+                found in the same time again.
+            CaromError: pplpy is not installed.
+        """
+        _check_installed()
+        if not problem.is_colliding(problem.v_pre):
+            return _nothing_happens(problem)
+        from carom.reach.flow import Flow
+        from carom.reach.inclusion import rationalize
+        from carom.reach.search import Search
+
+        A = problem.J @ problem.impulse_to_velocity
+        units = np.sqrt(np.maximum(np.diag(A), 0.0)) * problem.speed
+        inclusion = rationalize(
+            problem.M,
+            problem.J,
+            problem.mu,
+            problem.v_pre,
+            problem.num_directions,
+            units,
+            grid=self.grid,
+            zero=self.zero,
+        )
+        return _Task(self, problem, units, Search(Flow(inclusion))).run()
+
+
+def _check_installed() -> None:
+    if find_spec("ppl") is None:
+        raise MissingExtra('exact sets need pplpy: pip install "carom[exact]"')
+
+
+@dataclass(eq=False)
+class _Task:
+    """One run of the law."""
+
+    law: RouthExact
+    problem: ImpactProblem
+    units: FloatArray
+    search: Search
+
+    @property
+    def inclusion(self) -> Inclusion:
+        return self.search.flow.inclusion
+
+    def run(self) -> PolyhedralSet:
+        if self.inclusion.dimension > MOST_DIMENSIONS:
+            reason = (
+                f"{self.inclusion.dimension} independent contact velocities are too many for an "
+                f"exact set (at most {MOST_DIMENSIONS})"
+            )
+            return self._outer(reason)
+        end = time.monotonic() + self.law.max_seconds
+        self.search.run(FIRST_LOOK * self.law.max_seconds, self.law.max_polyhedra)
+        if not self.search.is_complete:
+            # Some lists never empty, though all that can happen is found early.
+            envelope = self._envelope(FIRST_LOOK * self.law.max_seconds)
+            if (
+                envelope is not None
+                and self._adds_nothing(envelope)
+                and self._is_invariant(envelope, end - time.monotonic())
+            ):
+                return self._complete("a set that no motion leaves adds nothing to what was found")
+            self.search.run(end - time.monotonic(), self.law.max_polyhedra)
+        if self.search.is_complete:
+            return self._complete("every order of events was followed to its end")
+        return self._outer(f"the budget of {self._budget()} ended")
+
+    def _budget(self) -> str:
+        if self.search.num_steps >= self.law.max_polyhedra:
+            return f"{self.law.max_polyhedra:,} polyhedra"
+        return f"{self.law.max_seconds:g} s"
+
+    def _complete(self, how: str) -> PolyhedralSet:
+        nodes = self.search.finals()
+        polyhedra = [(node.cell, node.reached) for node in nodes]
+        return self._set(polyhedra, True, (how,), _witness=self._witness(nodes))
+
+    def _envelope(self, max_seconds: float) -> Envelope | None:
+        """Return one polyhedron per cell that no motion seems to leave, if found in time."""
+        from carom.reach.envelope import enclose
+
+        return enclose(self.search.flow, self._energy, max_seconds)
+
+    def _is_invariant(self, envelope: Envelope, max_seconds: float) -> bool:
+        """Check that no motion leaves an envelope."""
+        from carom.reach.check import is_invariant
+
+        return is_invariant(self.inclusion, envelope, self._energy, max_seconds)
+
+    @cached_property
+    def _energy(self) -> ppl.Constraint_System:
+        from carom.reach.envelope import energy_bounds
+
+        return energy_bounds(self.inclusion.rows, self.units)
+
+    def _adds_nothing(self, envelope: Envelope) -> bool:
+        """Tell whether the ends in an envelope are all known to be reached."""
+        from carom.reach.cover import is_covered
+
+        ends = {cell: p for cell, p in envelope.items() if self.inclusion.is_final(cell)}
+        return all(
+            cell in self.search.known
+            and is_covered(p, [node.reached for node in self.search.known[cell]], MOST_SPLITS)
+            for cell, p in ends.items()
+        )
+
+    def _outer(self, reason: str) -> PolyhedralSet:
+        """Return an outer set, or say why there is none."""
+        advice = "allow more with max_seconds and max_polyhedra, or sample with carom.Routh"
+        if self.law.on_budget == "raise":
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; {advice}, or take on_budget='outer'", self.problem
+            )
+        if self.inclusion.dimension > MOST_DIMENSIONS:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; sample with carom.Routh", self.problem
+            )
+        end = time.monotonic() + 2.0 * self.law.max_seconds
+        envelope = self._envelope(self.law.max_seconds)
+        if envelope is None or not self._is_invariant(envelope, end - time.monotonic()):
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; no outer set was found in time either; {advice}",
+                self.problem,
+            )
+        ends = [(c, p) for c, p in envelope.items() if self.inclusion.is_final(c)]
+        step = SMALL_STEP * float(self.problem.space.impulse_unit.max())
+        inner = Routh(self.law.num_samples, step, MOST_STEPS, self.law.seed).resolve(self.problem)
+        how = f"{reason}; it was checked that no motion leaves this outer set"
+        return self._set(ends, False, (how,), inner=inner)
+
+    def _set(
+        self,
+        polyhedra: list[tuple[Cell, ppl.C_Polyhedron]],
+        is_complete: bool,
+        notes: tuple[str, ...],
+        inner: SampledSet | None = None,
+        _witness: Callable[[FloatArray, float], ImpactPath] | None = None,
+    ) -> PolyhedralSet:
+        from carom.reach.velocities import cells_of, in_velocities
+
+        flow, names = self.search.flow, self.problem.contacts
+        pieces = [
+            Polytope(*in_velocities(self.inclusion, p), self._kind(cell)) for cell, p in polyhedra
+        ]
+        cells = {c for cell, p in polyhedra for c in cells_of(flow, p, cell)}
+        return PolyhedralSet(
+            problem=self.problem,
+            pieces=tuple(pieces),
+            kinds=tuple(sorted({self._kind(cell) for cell in cells})),
+            is_complete=is_complete,
+            is_outer=not is_complete,
+            notes=(*notes, *_roundings(self.inclusion, names, self.law)),
+            num_polyhedra=self.search.num_polyhedra,
+            inner=inner,
+            _witness=_witness,
+        )
+
+    def _kind(self, cell: Cell) -> str:
+        block = self.inclusion.block
+        signs = [cell[i : i + block] for i in range(0, len(cell), block)]
+        return describe_signs(self.problem.contacts, signs)
+
+    def _witness(self, nodes: list[Node]) -> Callable[[FloatArray, float], ImpactPath]:
+        def witness(v: FloatArray, tol: float) -> ImpactPath:
+            from carom.reach.witness import nearest, trace
+
+            y = self.inclusion.coordinates([Fraction(float(x)) for x in v])
+            best = min(((*nearest(n.reached, y), n) for n in nodes), key=lambda found: found[1])
+            end = np.array([float(x) for x in self.inclusion.velocity(best[0])])
+            if float(np.linalg.norm(end - v)) > tol:
+                raise CaromError(
+                    f"witness: v is no outcome; the nearest is {np.linalg.norm(end - v):.3g} away"
+                )
+            return _path(self.problem, trace(self.search.flow, best[2], best[0]))
+
+        return witness
+
+
+def _nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
+    """Return {v_pre}: no contact approaches."""
+    exact = [Fraction(float(x)) for x in problem.v_pre]
+    rows = [[Fraction(int(i == j)) for j in range(len(exact))] for i in range(len(exact))]
+    equations = tuple((*row, x) for row, x in zip(rows, exact, strict=True))
+    kind = describe_kinds(problem, problem.v_pre[None])[0]
+    piece = Polytope((tuple(exact),), (), equations, kind)
+
+    def stay(v: FloatArray, tol: float) -> ImpactPath:
+        if float(np.linalg.norm(v - problem.v_pre)) > tol:
+            raise CaromError("witness: v is no outcome; nothing collides and v_pre stays")
+        return _path(problem, [])
+
+    notes = ("no contact approaches: the velocity stays as it is",)
+    return PolyhedralSet(problem, (piece,), (kind,), True, False, notes, 1, None, _witness=stay)
+
+
+def _path(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
+    """Write a witness in floats; velocities follow from the impulses."""
+    m, width = problem.num_contacts, 1 + problem.num_tangents
+    impulses = np.array([[float(x) for x in step.impulse] for step in steps])
+    impulses = impulses.reshape(len(steps), m * width)
+    sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
+    blocks = impulses.reshape(len(steps), m, width)
+    modes = tuple(
+        tuple(
+            describe_mode(step.cell[i * len(step.cell) // m :][: len(step.cell) // m], block[i])
+            for i in range(m)
+        )
+        for step, block in zip(steps, blocks, strict=True)
+    )
+    return ImpactPath(
+        v=problem.velocity_after(sums),
+        lambda_n=blocks[:, :, 0],
+        lambda_t=blocks[:, :, 1:],
+        lambda_max=blocks[:, :, 0].copy(),
+        modes=modes,
+    )
+
+
+def _roundings(inclusion: Inclusion, names: tuple[str, ...], law: RouthExact) -> tuple[str, ...]:
+    """Say what was snapped and rounded."""
+    words = ("normal velocity", "tangential velocity", "second tangential velocity")
+    snapped = tuple(
+        f"taken to be zero: {words[snap.component]} of {names[snap.contact]}, {snap.speed:.3g} m/s"
+        for snap in inclusion.snapped
+    )
+    rounded = (
+        f"M, J, mu and v_pre were rounded to {law.grid:g} of their size; v_pre moved by "
+        f"{inclusion.moved:.2g} of its size"
+    )
+    return (*snapped, rounded)

@@ -1,0 +1,148 @@
+"""A bounded convex polyhedron of velocities, in exact numbers and in floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull, Delaunay
+
+from carom.typing import FloatArray
+
+Exact = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """One polytope: the hull of its corners, and the same as A v <= b and A_eq v = b_eq.
+
+    Attributes:
+        corners: (k, nv) vertices, exact.
+        conditions: (r, nv + 1) rows (a, b) of a . v <= b, exact.
+        equations: (e, nv + 1) rows (a, b) of a . v = b, exact.
+        kind: What every contact does inside of it, e.g. "A sticks, B lifts".
+    """
+
+    corners: Exact
+    conditions: Exact
+    equations: Exact
+    kind: str
+
+    @cached_property
+    def vertices(self) -> FloatArray:
+        """Return the vertices (k, nv)."""
+        return _floats(self.corners)
+
+    @property
+    def A(self) -> FloatArray:
+        """Return the rows (r, nv) of A v <= b, of unit length."""
+        return self._inequalities[:, :-1]
+
+    @property
+    def b(self) -> FloatArray:
+        """Return the right side (r,) of A v <= b."""
+        return self._inequalities[:, -1]
+
+    @property
+    def A_eq(self) -> FloatArray:
+        """Return the rows (e, nv) of A_eq v = b_eq, of unit length."""
+        return self._equalities[:, :-1]
+
+    @property
+    def b_eq(self) -> FloatArray:
+        """Return the right side (e,) of A_eq v = b_eq."""
+        return self._equalities[:, -1]
+
+    @cached_property
+    def _inequalities(self) -> FloatArray:
+        return _unit_rows(self.conditions, len(self.corners[0]))
+
+    @cached_property
+    def _equalities(self) -> FloatArray:
+        return _unit_rows(self.equations, len(self.corners[0]))
+
+    @property
+    def dimension(self) -> int:
+        """Return the dimension: 0 for a point, 1 for a segment, and so on."""
+        return len(self.corners[0]) - len(self.equations)
+
+    def violation(self, v: FloatArray) -> FloatArray:
+        """Return (n,) how far velocities (n, nv) lie beyond the worst condition.
+
+        The distance is at least that.
+        """
+        worst = np.zeros(len(v))
+        if len(self.b):
+            worst = np.maximum(worst, (v @ self.A.T - self.b).max(axis=1))
+        if len(self.b_eq):
+            worst = np.maximum(worst, np.abs(v @ self.A_eq.T - self.b_eq).max(axis=1))
+        return worst
+
+    def nearest(self, v: FloatArray) -> FloatArray:
+        """Return the point of the polytope that is nearest to v (nv,), by least squares."""
+        reach = self.vertices - v
+        scale = float(np.abs(reach).max()) or 1.0
+        rows = np.vstack([reach.T / scale, np.ones(len(reach))])
+        target = np.append(np.zeros(len(v)), 1.0)
+        weights, _ = nnls(rows, target)
+        return np.asarray(weights @ self.vertices / weights.sum())
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Return n points (n, nv), uniform over the polytope."""
+        simplices, volumes = self._simplices
+        chosen = rng.choice(len(volumes), size=n, p=volumes / volumes.sum())
+        weights = rng.dirichlet(np.ones(simplices.shape[1]), size=n)
+        return np.einsum("nk,nkj->nj", weights, simplices[chosen])
+
+    @cached_property
+    def _simplices(self) -> tuple[FloatArray, FloatArray]:
+        """Return simplices (s, dimension + 1, nv) that make up the polytope, and volumes (s,)."""
+        vertices = self.vertices
+        if self.dimension <= 1 or len(vertices) == self.dimension + 1:
+            return vertices[None], np.ones(1)
+        flat = self._flat
+        corners = Delaunay(flat, qhull_options="QJ").simplices
+        edges = flat[corners[:, 1:]] - flat[corners[:, :1]]
+        volumes = np.abs(np.linalg.det(edges))
+        return vertices[corners], volumes
+
+    @property
+    def _flat(self) -> FloatArray:
+        """Return the vertices (k, dimension) in orthonormal coordinates of their own span."""
+        centred = self.vertices - self.vertices.mean(axis=0)
+        _, _, basis = np.linalg.svd(centred, full_matrices=False)
+        return centred @ basis[: self.dimension].T
+
+    def outline(self, rows: FloatArray, thin: float) -> FloatArray:
+        """Return the corners (k, 2) of the projection onto two rows (2, nv), in order.
+
+        A projection that is nowhere wider than `thin` is a segment, and one that is shorter than
+        that is a point.
+        """
+        points = self.vertices @ rows.T
+        centred = points - points.mean(axis=0)
+        if np.abs(centred).max() <= thin:
+            return points[:1]
+        along = np.linalg.svd(centred, full_matrices=False)[2]
+        wide = centred @ along.T
+        if np.abs(wide[:, -1]).max() <= thin:
+            return points[[wide[:, 0].argmin(), wide[:, 0].argmax()]]
+        return points[ConvexHull(points).vertices]
+
+
+def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
+    return np.array([[float(x) for x in row] for row in rows])
+
+
+def _unit_rows(rows: Exact, nv: int) -> FloatArray:
+    """Return rows (a, b) in floats, with a of unit length."""
+    if not rows:
+        return np.empty((0, nv + 1))
+    # Scaled before the conversion: exact numbers may exceed what a float can hold.
+    small = [[x / max(map(abs, row[:-1])) for x in row] for row in rows]
+    array = _floats(small)
+    return array / np.linalg.norm(array[:, :-1], axis=1, keepdims=True)

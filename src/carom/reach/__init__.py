@@ -1,0 +1,1 @@
+"""Exact reachability of the impact inclusion, in rational arithmetic."""

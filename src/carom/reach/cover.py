@@ -1,0 +1,51 @@
+"""Tell whether several polyhedra together cover one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ppl
+
+_INCLUDED = ppl.Poly_Con_Relation.is_included()
+
+
+def is_covered(
+    polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron], most_splits: int
+) -> bool:
+    """Tell whether a polytope lies in the union of others, if that is seen with few splits.
+
+    True is a proof; False may also mean that there were too many splits.
+    """
+    return _splits_left(polyhedron, others, most_splits) >= 0
+
+
+def _splits_left(
+    polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron], splits: int
+) -> int:
+    """Return how many splits are left after a proof, -1 if there is none.
+
+    The polyhedron is cut along the one that holds most of its corners, and what lies outside of
+    that must be covered in turn.
+    """
+    corners = [ppl.C_Polyhedron(corner) for corner in polyhedron.minimized_generators()]
+    held = [[other.contains(corner) for corner in corners] for other in others]
+    if not all(any(column) for column in zip(*held, strict=True)):
+        return -1
+    best = max(range(len(others)), key=lambda i: sum(held[i]))
+    if all(held[best]):
+        return splits
+    inside = ppl.C_Polyhedron(polyhedron)
+    for condition in others[best].minimized_constraints():
+        value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
+        if condition.is_equality():
+            if not inside.relation_with(condition).implies(_INCLUDED):
+                return -1
+            continue
+        outside = ppl.C_Polyhedron(inside)
+        outside.add_constraint(value <= 0)
+        if not outside.is_empty() and not outside.relation_with(value == 0).implies(_INCLUDED):
+            splits = _splits_left(outside, others, splits - 1) if splits > 0 else -1
+            if splits < 0:
+                return -1
+        inside.add_constraint(condition)
+    return splits

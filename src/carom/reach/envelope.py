@@ -1,0 +1,103 @@
+"""Enclose all that can be reached: one convex polyhedron per cell that maps into itself.
+
+Nothing outside of such a set can happen, so it is a proof too, though not of everything in it. In
+a cell polyhedra are joined instead of kept apart; where a cell keeps growing it is widened, and the
+energy, which never rises, bounds all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import ppl
+
+from carom.reach.flow import Flow, Part
+from carom.reach.inclusion import Cell
+from carom.reach.rational import integers
+from carom.typing import FloatArray
+
+Envelope = dict[Cell, ppl.C_Polyhedron]
+
+JOINS_BEFORE_WIDENING = 12
+MARGIN = Fraction(1, 10**9)
+"""Energy bounds are loosened by this share, which is more than what rounding the data changes."""
+
+
+def energy_bounds(rows: Sequence[Sequence[Fraction]], units: FloatArray) -> ppl.Constraint_System:
+    """Bound every contact velocity (c, d) by what the energy could give it [m/s]."""
+    system = ppl.Constraint_System()
+    for row, unit in zip(rows, units, strict=True):
+        if not any(row):
+            continue
+        limit = Fraction(float(unit)) * (1 + MARGIN)
+        *numbers, bound = integers([*row, limit])
+        form = ppl.Linear_Expression(numbers, 0)
+        system.insert(form <= bound)
+        system.insert(form >= -bound)
+    return system
+
+
+def enclose(flow: Flow, energy: ppl.Constraint_System, max_seconds: float) -> Envelope | None:
+    """Explore with one polyhedron per cell until nothing changes; None if time runs out."""
+    deadline = time.monotonic() + max_seconds
+    start = flow.start()
+    envelope: Envelope = {start.cell: start.polyhedron}
+    joins: Counter[Cell] = Counter()
+    # Small cells first, as in the search.
+    waiting = {start.cell}
+    while waiting:
+        if time.monotonic() > deadline:
+            return None
+        cell = min(waiting, key=lambda cell: sum(map(abs, cell)))
+        waiting.remove(cell)
+        reached = flow.advance(envelope[cell], cell)
+        reached.add_constraints(energy)
+        envelope[cell] = reached
+        for part in _successors(flow, reached, cell):
+            before = envelope.get(part.cell)
+            if not _join(envelope, part):
+                continue
+            joins[part.cell] += 1
+            if before is not None and joins[part.cell] > JOINS_BEFORE_WIDENING:
+                _widen(flow, envelope, part.cell, before, energy)
+            if not flow.inclusion.is_final(part.cell):
+                waiting.add(part.cell)
+    return envelope
+
+
+def _successors(flow: Flow, reached: ppl.C_Polyhedron, cell: Cell) -> Iterable[Part]:
+    yield from flow.faces(reached, cell)
+    for larger in flow.entries(cell):
+        yield Part(reached, larger)
+
+
+def _join(envelope: Envelope, part: Part) -> bool:
+    """Add a part to its cell; tell whether that made a difference."""
+    polyhedron, cell = part
+    if cell not in envelope:
+        envelope[cell] = ppl.C_Polyhedron(polyhedron)
+        return True
+    if envelope[cell].contains(polyhedron):
+        return False
+    joined = ppl.C_Polyhedron(envelope[cell])
+    joined.poly_hull_assign(polyhedron)
+    envelope[cell] = joined
+    return True
+
+
+def _widen(
+    flow: Flow,
+    envelope: Envelope,
+    cell: Cell,
+    before: ppl.C_Polyhedron,
+    energy: ppl.Constraint_System,
+) -> None:
+    """Drop the conditions that keep moving, but for the cell's own and the energy's."""
+    wide = ppl.C_Polyhedron(envelope[cell])
+    wide.BHRZ03_widening_assign(before)
+    wide.add_constraints(flow.constraints(cell))
+    wide.add_constraints(energy)
+    envelope[cell] = wide

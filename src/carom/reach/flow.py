@@ -1,0 +1,180 @@
+"""Motion through the cells of an inclusion, as operations on polyhedra.
+
+Within a cell the rates are one convex cone and the cell is convex, so that every motion that stays
+in it may be replaced by a straight one: from a polyhedron P is reached exactly
+(P + cone of the rates) ∩ closed cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import ppl
+
+from carom.reach.inclusion import Cell, Inclusion, Rate
+from carom.reach.rational import Vector, add_scaled, dot, integers
+from carom.typing import FloatArray
+
+
+class Part(NamedTuple):
+    """A polyhedron in the closure of a cell, with points in the cell itself."""
+
+    polyhedron: ppl.C_Polyhedron
+    cell: Cell
+
+
+class Flow:
+    """Where motions lead, with what depends on cells alone kept for the next time."""
+
+    def __init__(self, inclusion: Inclusion) -> None:
+        self.inclusion = inclusion
+        self.forms = [expression(row) for row in inclusion.forms]
+        self._integer_forms = [integers(row) for row in inclusion.forms]
+        self._directions = _directions(inclusion)
+        self._rays: dict[Cell, list[Rate]] = {}
+        self._entries: dict[Cell, list[Cell]] = {}
+        self._constraints: dict[Cell, ppl.Constraint_System] = {}
+
+    def start(self) -> Part:
+        """Return the point at which the impact starts."""
+        y = self.inclusion.y_start
+        return Part(ppl.C_Polyhedron(point(y)), self.inclusion.cell_of(y))
+
+    def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
+        """Return all that is reached from a polyhedron by motion within the closed cell."""
+        rays = self.rays(cell)
+        if not rays:
+            return polyhedron
+        reached = ppl.C_Polyhedron(polyhedron)
+        for ray in rays:
+            reached.add_generator(ppl.ray(expression(ray.y)))
+        reached.add_constraints(self.constraints(cell))
+        return reached
+
+    def faces(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> Iterable[Part]:
+        """Yield the parts of a polyhedron on the boundary of its cell, with their cells."""
+        for form, sign in zip(self.forms, cell, strict=True):
+            if sign:
+                part = ppl.C_Polyhedron(polyhedron)
+                part.add_constraint(form == 0)
+                if not part.is_empty():
+                    yield Part(part, self.cell_of(part))
+
+    def cell_of(self, polyhedron: ppl.C_Polyhedron) -> Cell:
+        """Return the smallest closed cell that holds a polyhedron which crosses no form."""
+        corners = [g.coefficients() for g in polyhedron.minimized_generators()]
+        return tuple(_side(form, corners) for form in self._integer_forms)
+
+    def extent(self, polyhedron: ppl.C_Polyhedron) -> FloatArray:
+        """Return how far a polyhedron extends in some directions, in floats."""
+        corners = np.array(
+            [
+                [int(x) / int(g.divisor()) for x in g.coefficients()]
+                for g in polyhedron.minimized_generators()
+            ]
+        )
+        return np.asarray((corners @ self._directions).max(axis=0))
+
+    def constraints(self, cell: Cell) -> ppl.Constraint_System:
+        """Return the closed cell."""
+        if cell not in self._constraints:
+            system = ppl.Constraint_System()
+            for form, sign in zip(self.forms, cell, strict=True):
+                system.insert(sign * form >= 0 if sign else form == 0)
+            self._constraints[cell] = system
+        return self._constraints[cell]
+
+    def rays(self, cell: Cell) -> list[Rate]:
+        """Return the extreme rates on a cell that keep its zero forms at zero."""
+        if cell not in self._rays:
+            rates = self.inclusion.acting(cell)
+            cone = ppl.C_Polyhedron(len(rates), "universe")
+            for j in range(len(rates)):
+                cone.add_constraint(ppl.Variable(j) >= 0)
+            for form, sign in zip(self.inclusion.forms, cell, strict=True):
+                if not sign:
+                    cone.add_constraint(expression([dot(form, rate.y) for rate in rates]) == 0)
+            mixed = (_mix(rates, g) for g in cone.minimized_generators() if g.is_ray())
+            self._rays[cell] = [rate for rate in mixed if any(rate.y)]
+        return self._rays[cell]
+
+    def entries(self, cell: Cell) -> list[Cell]:
+        """Return the larger cells that a motion which starts in this cell can enter at once."""
+        if cell not in self._entries:
+            self._entries[cell] = [
+                larger for larger in self.inclusion.larger_cells(cell) if self._enters(cell, larger)
+            ]
+        return self._entries[cell]
+
+    def _enters(self, cell: Cell, larger: Cell) -> bool:
+        """Tell whether some rate on the larger cell leads into it from the smaller one.
+
+        Rates form a cone: strictly positive may be read as at least one.
+        """
+        rates = self.inclusion.acting(larger)
+        if not rates:
+            return False
+        program = ppl.MIP_Problem(len(rates))
+        for j in range(len(rates)):
+            program.add_constraint(ppl.Variable(j) >= 0)
+        for form, before, after in zip(self.inclusion.forms, cell, larger, strict=True):
+            if before:
+                continue
+            change = [dot(form, rate.y) for rate in rates]
+            if after and not any(after * x > 0 for x in change):
+                return False
+            row = expression(change)
+            program.add_constraint(after * row >= 1 if after else row == 0)
+        return bool(program.is_satisfiable())
+
+
+def _mix(rates: Sequence[Rate], weights: ppl.Generator) -> Rate:
+    """Return a combination of rates."""
+    y = [Fraction(0)] * len(rates[0].y)
+    impulse = [Fraction(0)] * len(rates[0].impulse)
+    for weight, rate in zip(weights.coefficients(), rates, strict=True):
+        if weight:
+            y = add_scaled(y, Fraction(int(weight)), rate.y)
+            impulse = add_scaled(impulse, Fraction(int(weight)), rate.impulse)
+    return Rate(y, impulse)
+
+
+def _directions(inclusion: Inclusion) -> FloatArray:
+    """Return unit vectors (d, n): the forms, and some more that are fixed and generic."""
+    forms = np.array(inclusion.forms, dtype=np.float64)
+    generic = np.random.default_rng(1).normal(size=(4 * inclusion.dimension, inclusion.dimension))
+    scale = np.linalg.norm(forms, axis=1, keepdims=True)
+    both = np.concatenate([forms / np.where(scale > 0.0, scale, 1.0), generic])
+    return np.concatenate([both, -both]).T
+
+
+def _side(form: Sequence[int], corners: Sequence[Sequence[int]]) -> int:
+    """Return on which side of a form the corners lie that do not lie on it."""
+    for corner in corners:
+        value = sum(a * x for a, x in zip(form, corner, strict=True))
+        if value:
+            return 1 if value > 0 else -1
+    return 0
+
+
+def expression(row: Sequence[Fraction]) -> ppl.Linear_Expression:
+    """Return a linear form, up to a positive factor."""
+    return ppl.Linear_Expression(integers(row), 0)
+
+
+def point(y: Sequence[Fraction]) -> ppl.Generator:
+    """Return a point."""
+    unit = math.lcm(*(x.denominator for x in y))
+    return ppl.point(ppl.Linear_Expression([int(x * unit) for x in y], 0), unit)
+
+
+def vertices(polyhedron: ppl.C_Polyhedron) -> list[Vector]:
+    """Return the vertices of a bounded polyhedron; those of an impact are, since energy falls."""
+    return [
+        [Fraction(int(x), int(g.divisor())) for x in g.coefficients()]
+        for g in polyhedron.minimized_generators()
+    ]

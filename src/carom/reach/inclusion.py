@@ -1,0 +1,330 @@
+"""The impact inclusion in contact coordinates, in rationals: cells and rates.
+
+What may happen at a velocity depends only on the signs of a few linear *forms*: the normal
+velocity of every contact, and what tells its friction directions apart (in the plane its
+tangential velocity, in space the differences between neighbouring directions). A *cell* is one
+sign of each form; on it the rate of the velocity ranges over one polytope [HalmPosa,
+eq:multicontact].
+
+The coordinates are y = J_r v for a maximal set r of independent rows of J: the velocity stays in
+v_pre + range(M^-1 J^T), so that y determines it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from carom.friction import friction_directions
+from carom.reach.rational import (
+    Matrix,
+    Vector,
+    add_scaled,
+    dot,
+    round_to,
+    solve,
+    times,
+    transpose,
+)
+from carom.typing import FloatArray
+
+Cell = tuple[int, ...]
+"""A sign of every form, contact by contact, the normal first."""
+
+
+class Rate(NamedTuple):
+    """One extreme way in which a contact acts.
+
+    Attributes:
+        y: Rate of the coordinates.
+        impulse: Rate of all contacts' impulses (c,), contact by contact, normal first.
+    """
+
+    y: Vector
+    impulse: Vector
+
+
+class Snap(NamedTuple):
+    """A contact velocity of v_pre that was taken to be zero.
+
+    Attributes:
+        contact: Number of the contact.
+        component: 0 for its normal velocity, 1 or 2 for a tangential one.
+        speed: What it was [m/s].
+    """
+
+    contact: int
+    component: int
+    speed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Inclusion:
+    """An impact, rounded once and exact from there.
+
+    Attributes:
+        rows: (c, d) every contact velocity as a combination of y, contact by contact.
+        lift: (nv, d) v = v_start + lift (y - y_start).
+        pull: (d, nv) y = pull v on the velocities that can be reached.
+        rates: (c, d) rate of y per unit of each contact impulse.
+        mu: (m,) friction coefficients.
+        directions: (k, t) friction directions.
+        y_start, v_start: Where the impact starts, after snapping.
+        snapped: Which contact velocities were taken to be zero.
+        moved: How far snapping and rounding moved v_pre, as a share of |v_pre|.
+    """
+
+    rows: Matrix
+    lift: Matrix
+    pull: Matrix
+    rates: Matrix
+    mu: Vector
+    directions: Matrix
+    y_start: Vector
+    v_start: Vector
+    snapped: tuple[Snap, ...]
+    moved: float
+    _active: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
+
+    @property
+    def num_contacts(self) -> int:
+        """Count the contacts m."""
+        return len(self.mu)
+
+    @property
+    def dimension(self) -> int:
+        """Count the coordinates d."""
+        return len(self.y_start)
+
+    @property
+    def width(self) -> int:
+        """Count the velocities of one contact."""
+        return len(self.rows) // len(self.mu)
+
+    @cached_property
+    def forms(self) -> Matrix:
+        """Return the forms (f, d), contact by contact, the normal first."""
+        forms = []
+        for i in range(self.num_contacts):
+            block = self.rows[i * self.width : (i + 1) * self.width]
+            forms.append(block[0])
+            columns = transpose(block[1:])
+            forms += [times(columns, difference) for difference in self.differences]
+        return forms
+
+    @cached_property
+    def differences(self) -> Matrix:
+        """Return what tells friction directions apart: d_a - d_(a+1), or 1 in the plane."""
+        if self.width == 2:
+            return [[Fraction(1)]]
+        following = self.directions[1:] + self.directions[:1]
+        return [
+            add_scaled(a, Fraction(-1), b) for a, b in zip(self.directions, following, strict=True)
+        ]
+
+    @cached_property
+    def frictions(self) -> list[tuple[int, ...]]:
+        """Return the sign vectors that the friction forms of one contact can take."""
+        if self.width == 2:
+            return [(-1,), (0,), (1,)]
+        rays = []
+        for x, y in self.differences:
+            rays += [[-y, x], [y, -x]]
+        ordered = sorted(rays, key=lambda ray: np.arctan2(float(ray[1]), float(ray[0])))
+        between = [
+            add_scaled(a, Fraction(1), b)
+            for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
+        ]
+        points = [[Fraction(0), Fraction(0)], *rays, *(p for p in between if any(p))]
+        return sorted({signs(times(self.differences, point)) for point in points})
+
+    @property
+    def block(self) -> int:
+        """Count the forms of one contact."""
+        return 1 + len(self.differences)
+
+    def normals(self, cell: Cell) -> Cell:
+        """Return the signs of the normal velocities."""
+        return cell[:: self.block]
+
+    def is_final(self, cell: Cell) -> bool:
+        """Tell whether the impact is over in a cell: no contact approaches."""
+        return all(sign >= 0 for sign in self.normals(cell))
+
+    def cell_of(self, y: Sequence[Fraction]) -> Cell:
+        """Return the signs of all forms at y."""
+        return signs(times(self.forms, y))
+
+    def acting(self, cell: Cell) -> list[Rate]:
+        """Return the rates whose convex hull is what may happen on a cell."""
+        out = []
+        for i in range(self.num_contacts):
+            own = cell[i * self.block : (i + 1) * self.block]
+            if own[0] <= 0:
+                out += [self._rate(i, a) for a in self._opposed(own[1:])]
+        return out
+
+    def _opposed(self, friction: tuple[int, ...]) -> list[int]:
+        """Return the friction directions that oppose a tangential velocity most."""
+        if friction not in self._active:
+            if self.width == 2:
+                # Directions are +1 and -1; friction opposes the velocity.
+                chosen = [1] if friction[0] > 0 else ([0] if friction[0] < 0 else [0, 1])
+            else:
+                # d_a . v_t is least where it is not above that of either neighbour.
+                chosen = [
+                    a for a in range(len(friction)) if friction[a] <= 0 and friction[a - 1] >= 0
+                ]
+            self._active[friction] = chosen
+        return self._active[friction]
+
+    def _rate(self, i: int, a: int) -> Rate:
+        """Return the rate of contact i with friction along direction a."""
+        impulse = [Fraction(0)] * len(self.rows)
+        impulse[i * self.width] = Fraction(1)
+        for t, component in enumerate(self.directions[a]):
+            impulse[i * self.width + 1 + t] = self.mu[i] * component
+        return Rate(self.rate_of(impulse), impulse)
+
+    def rate_of(self, impulse: Sequence[Fraction]) -> Vector:
+        """Return the change of y by an impulse (c,)."""
+        y = [Fraction(0)] * self.dimension
+        for x, rate in zip(impulse, self.rates, strict=True):
+            if x:
+                y = add_scaled(y, x, rate)
+        return y
+
+    def velocity(self, y: Sequence[Fraction]) -> Vector:
+        """Return the velocity (nv,) at y."""
+        moved = [a - b for a, b in zip(y, self.y_start, strict=True)]
+        return [a + dot(row, moved) for a, row in zip(self.v_start, self.lift, strict=True)]
+
+    def coordinates(self, v: Sequence[Fraction]) -> Vector:
+        """Return y at a velocity (nv,)."""
+        moved = [a - b for a, b in zip(v, self.v_start, strict=True)]
+        return [a + dot(row, moved) for a, row in zip(self.y_start, self.pull, strict=True)]
+
+    def offset(self, factors: Sequence[Fraction]) -> Fraction:
+        """Return factors . (pull v - y), which is the same for every y and its velocity."""
+        return dot(factors, times(self.pull, self.v_start)) - dot(factors, self.y_start)
+
+    def larger_cells(self, cell: Cell) -> Iterable[Cell]:
+        """Yield the cells that a motion may enter when zero forms become nonzero."""
+        blocks = []
+        for i in range(self.num_contacts):
+            own = cell[i * self.block : (i + 1) * self.block]
+            normals = (own[0],) if own[0] else (-1, 0, 1)
+            fits = [
+                friction
+                for friction in self.frictions
+                if all(a in (0, b) for a, b in zip(own[1:], friction, strict=True))
+            ]
+            blocks.append([(n, *friction) for n in normals for friction in fits])
+        for parts in itertools.product(*blocks):
+            larger = tuple(itertools.chain(*parts))
+            if larger != cell:
+                yield larger
+
+
+def signs(values: Iterable[Fraction]) -> tuple[int, ...]:
+    """Return the sign of each number."""
+    return tuple((x > 0) - (x < 0) for x in values)
+
+
+def rationalize(
+    M: FloatArray,
+    J: FloatArray,
+    mu: FloatArray,
+    v_pre: FloatArray,
+    num_directions: int,
+    units: FloatArray,
+    *,
+    grid: float,
+    zero: float,
+) -> Inclusion:
+    """Round an impact once and pose it in contact coordinates.
+
+    Entries are rounded relative to their natural scale: M_ij to sqrt(M_ii M_jj), and a row of J
+    to its greatest entry in coordinates in which M has a unit diagonal. Contact velocities that
+    count as zero come first in the choice of independent rows, so that they, and all that
+    depends on them alone, are exactly zero.
+
+    Args:
+        M: (nv, nv) mass matrix.
+        J: (c, nv) contact Jacobian, contact by contact, normal first.
+        mu: (m,) friction coefficients.
+        v_pre: (nv,) velocity before the impact.
+        num_directions: Friction directions in space.
+        units: (c,) largest velocity that the impact's energy could give each coordinate [m/s].
+        grid: Relative rounding.
+        zero: Contact velocities below this share of their unit are taken to be zero.
+    """
+    m, nv = len(mu), len(v_pre)
+    width = len(J) // m
+    s = np.sqrt(np.diag(M))
+    largest = np.maximum(np.abs(J / s).max(axis=1), np.finfo(float).tiny)
+    M_q = [[round_to(M[i, j], grid * s[i] * s[j]) for j in range(nv)] for i in range(nv)]
+    J_q = [
+        [round_to(x, grid * size * s[j]) for j, x in enumerate(row)]
+        for row, size in zip(J, largest, strict=True)
+    ]
+    mu_q = [round_to(x, grid * x) if x else Fraction(0) for x in mu]
+    directions = [
+        [round_to(float(x), grid) for x in row]
+        for row in friction_directions(width - 1, num_directions)
+    ]
+
+    response = transpose(solve(M_q, transpose(J_q)))  # (c, nv), rows of J M^-1
+    A = [times(J_q, row) for row in response]
+    v_c = J @ v_pre
+    rest = np.abs(v_c) <= zero * units
+    basis = _independent(A, sorted(range(len(J)), key=lambda k: not rest[k]))
+    gram = [[A[i][j] for j in basis] for i in basis]
+
+    def in_basis(rows: Matrix) -> Matrix:
+        return transpose(solve(gram, transpose(rows)))
+
+    v_q = [round_to(x, grid * max(abs(x), 1e-3 * np.abs(v_pre).max())) for x in v_pre]
+    lift = in_basis([[response[k][j] for k in basis] for j in range(nv)])
+    target = [Fraction(0) if rest[k] else dot(J_q[k], v_q) for k in basis]
+    # The least move, in the norm of M, that puts the resting contacts at rest.
+    correction = [b - dot(J_q[k], v_q) for b, k in zip(target, basis, strict=True)]
+    v_start = [a + dot(row, correction) for a, row in zip(v_q, lift, strict=True)]
+    size = float(np.abs(v_pre).max()) or 1.0
+    moved = max(abs(float(a) - b) for a, b in zip(v_start, v_pre, strict=True)) / size
+    return Inclusion(
+        rows=in_basis([[A[k][j] for j in basis] for k in range(len(J))]),
+        lift=lift,
+        pull=[J_q[k] for k in basis],
+        rates=[[A[k][j] for j in basis] for k in range(len(J))],
+        mu=mu_q,
+        directions=directions,
+        y_start=target,
+        v_start=v_start,
+        snapped=tuple(
+            Snap(k // width, k % width, float(v_c[k])) for k in range(len(J)) if rest[k] and v_c[k]
+        ),
+        moved=moved,
+    )
+
+
+def _independent(A: Matrix, order: Sequence[int]) -> list[int]:
+    """Choose rows that are independent in the norm of A, greedily in the given order."""
+    basis: list[int] = []
+    for k in order:
+        if not basis:
+            if A[k][k]:
+                basis.append(k)
+            continue
+        gram = [[A[i][j] for j in basis] for i in basis]
+        cross = [A[i][k] for i in basis]
+        weights = [row[0] for row in solve(gram, [[x] for x in cross])]
+        if A[k][k] != dot(weights, cross):
+            basis.append(k)
+    return basis

@@ -1,0 +1,150 @@
+"""Explore every order of events until nothing new is found.
+
+The waiting list holds polyhedra that some motion reaches. What is reached from one of them within
+its cell is kept unless it is known, and its faces and the cells that can be entered from it wait in
+turn. If the list empties, the union of what is known maps into itself: it is the reachable set.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import numpy as np
+import ppl
+
+from carom.reach.cover import is_covered
+from carom.reach.flow import Flow, Part
+from carom.reach.inclusion import Cell
+from carom.typing import FloatArray
+
+ROUNDING = 1e-12
+"""How far floats may mistake the extent of a polyhedron, as a share of the largest."""
+
+
+MOST_SPLITS = 8
+"""Into so many parts a polyhedron is split, at most, to see whether several others cover it."""
+
+
+@dataclass(eq=False)
+class Node:
+    """What is reached within one cell from one polyhedron.
+
+    Attributes:
+        cell: The cell.
+        entered: Where the motion comes from: a part of what the parent reaches.
+        reached: What it reaches within the closed cell.
+        parent: The node before; None at the start.
+        extent: How far `reached` extends in some directions; see `Flow.extent`.
+        is_dropped: Whether a larger one took its place; what waits because of it need not.
+    """
+
+    cell: Cell
+    entered: ppl.C_Polyhedron
+    reached: ppl.C_Polyhedron
+    parent: Node | None
+    extent: FloatArray
+    is_dropped: bool = False
+
+
+@dataclass(eq=False)
+class Search:
+    """The waiting list, and what is known.
+
+    Attributes:
+        flow: The inclusion's motions.
+        known: Nodes by cell, none of which lies in another.
+        num_steps: How many polyhedra were taken from the list.
+        is_complete: Whether the list is empty.
+    """
+
+    flow: Flow
+    known: dict[Cell, list[Node]] = field(default_factory=dict)
+    waiting: list[tuple[int, int, Part, Node | None]] = field(default_factory=list)
+    num_steps: int = 0
+    num_pushed: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether nothing is missing."""
+        return not self.waiting
+
+    @property
+    def num_polyhedra(self) -> int:
+        """Count the polyhedra that are known."""
+        return sum(len(nodes) for nodes in self.known.values())
+
+    def run(self, max_seconds: float, max_polyhedra: int) -> None:
+        """Go on until the list empties or the budget ends."""
+        deadline = time.monotonic() + max_seconds
+        if not self.known:
+            self._push(self.flow.start(), None)
+        while self.waiting:
+            if time.monotonic() > deadline or self.num_steps >= max_polyhedra:
+                return
+            *_, part, parent = heappop(self.waiting)
+            if parent is not None and parent.is_dropped:
+                continue
+            self.num_steps += 1
+            self._take(part, parent)
+
+    def finals(self) -> list[Node]:
+        """Return the nodes in which the impact is over."""
+        return [
+            node
+            for cell, nodes in self.known.items()
+            if self.flow.inclusion.is_final(cell)
+            for node in nodes
+        ]
+
+    def _take(self, part: Part, parent: Node | None) -> None:
+        polyhedron, cell = part
+        known = self.known.get(cell, [])
+        # What is known is closed under the cell's motions: where the part lies in it, so does
+        # all that is reached from there.
+        if self._is_known(polyhedron, known):
+            return
+        is_final = self.flow.inclusion.is_final(cell)
+        reached = polyhedron if is_final else self.flow.advance(polyhedron, cell)
+        extent = self.flow.extent(reached)
+        node = Node(cell, polyhedron, reached, parent, extent)
+        for other in known:
+            other.is_dropped = _may_hold(extent, other.extent) and reached.contains(other.reached)
+        self.known[cell] = [*(other for other in known if not other.is_dropped), node]
+        if is_final:
+            return
+        for face in self.flow.faces(reached, cell):
+            self._push(face, node)
+        for larger in self.flow.entries(cell):
+            self._push(Part(reached, larger), node)
+
+    def _is_known(self, polyhedron: ppl.C_Polyhedron, known: list[Node]) -> bool:
+        """Tell whether a polyhedron lies in one known one, or in several together."""
+        extent = self.flow.extent(polyhedron)
+        for node in known:
+            if _may_hold(node.extent, extent) and node.reached.contains(polyhedron):
+                return True
+        near = [node.reached for node in known if _may_meet(node.extent, extent)]
+        return len(near) > 1 and is_covered(polyhedron, near, MOST_SPLITS)
+
+    def _push(self, part: Part, parent: Node | None) -> None:
+        """Let a part wait; small cells go first, whose outcomes feed the many that are larger."""
+        self.num_pushed += 1
+        size = sum(map(abs, part.cell))
+        heappush(self.waiting, (size, self.num_pushed, part, parent))
+
+
+def _may_meet(one: FloatArray, other: FloatArray) -> bool:
+    """Tell from their extents whether two polyhedra may meet; a quick first look."""
+    half = len(one) // 2
+    slack = ROUNDING * np.abs(one).max()
+    return bool((one[:half] + other[half:] >= -slack).all()) and bool(
+        (one[half:] + other[:half] >= -slack).all()
+    )
+
+
+def _may_hold(outer: FloatArray, inner: FloatArray) -> bool:
+    """Tell from their extents whether one polyhedron may hold another; a quick first look."""
+    slack = ROUNDING * np.abs(outer).max()
+    return bool((inner <= outer + slack).all())
