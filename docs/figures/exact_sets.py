@@ -28,14 +28,13 @@ class Block:
 
     def __init__(self) -> None:
         problem = carom.scenes.load("rocking-block").problem
-        units = np.sqrt(np.diag(problem.J @ problem.impulse_to_velocity)) * problem.speed
         self.inclusion = rationalize(
             problem.M,
             problem.J,
             problem.mu,
             problem.v_pre,
+            problem.speed,
             problem.num_directions,
-            units,
             grid=1e-12,
             zero=1e-9,
         )

@@ -63,7 +63,7 @@ class RouthExact(ImpactLaw):
             which nothing can happen, with samples inside.
         zero: Contact velocities of v_pre below this share of what the impact's energy could give
             are taken to be zero.
-        grid: Relative rounding of M, J, mu and v_pre; all after it is exact.
+        grid: Relative rounding of J M^-1 J^T, mu and J v_pre; all after it is exact.
         num_samples: Samples inside an outer set.
         seed: Of these samples.
 
@@ -82,7 +82,7 @@ class RouthExact(ImpactLaw):
     max_polyhedra: int = 20_000
     on_budget: str = "raise"
     zero: float = 1e-9
-    grid: float = 1e-12
+    grid: float = 1e-14
     num_samples: int = 2**14
     seed: int = 0
 
@@ -95,7 +95,7 @@ class RouthExact(ImpactLaw):
         for name, least, most in (
             ("max_seconds", 0.0, np.inf),
             ("zero", 0.0, 1.0),
-            ("grid", 1e-16, 1e-3),
+            ("grid", 1e-17, 1e-3),
         ):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not least <= value <= most:
@@ -125,8 +125,8 @@ class RouthExact(ImpactLaw):
             problem.J,
             problem.mu,
             problem.v_pre,
+            problem.speed,
             problem.num_directions,
-            units,
             grid=self.grid,
             zero=self.zero,
         )
@@ -333,7 +333,7 @@ def _roundings(inclusion: Inclusion, names: tuple[str, ...], law: RouthExact) ->
         for snap in inclusion.snapped
     )
     rounded = (
-        f"M, J, mu and v_pre were rounded to {law.grid:g} of their size; v_pre moved by "
+        f"J M^-1 J^T, mu and J v_pre were rounded to {law.grid:g} of their size; v_pre moved by "
         f"{inclusion.moved:.2g} of its size"
     )
     return (*snapped, rounded)

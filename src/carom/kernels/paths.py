@@ -10,14 +10,16 @@ Arguments are gathered in named tuples:
             column scales `rows` and `columns` (n,)
     Table   the known pieces; see `carom.kernels.search`
     Singles a Table of the pieces of every contact alone, for steps in which only one contact acts;
-            its `guesses` have rows for each contact, and so has the end of `info`
+            its `guesses` have NUM_GLANCES rows for each contact, its `info` ends with a row for
+            each
     Rule    v_c (c,) at the start, `caps` (m,) the largest caps, `last_caps` (m,) those of one more
             step after max_steps, max_steps, draw, selection, seed, and
             `points` (samples, max_steps * m), empty unless draw is POINTS
 
 Loops over contacts run over `extents`, sequences of lengths c, m and c + m + 1; `single_extents`
 are those of one contact. Tuples have a length that the compiler knows: it then unrolls the
-innermost loops, which makes a step several times faster. For many contacts they are arrays.
+innermost loops and keeps a row in one register, which makes a step several times faster. For many
+contacts they are arrays.
 """
 
 from collections import namedtuple

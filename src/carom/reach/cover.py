@@ -25,8 +25,10 @@ def _splits_left(
     """Return how many splits are left after a proof, -1 if there is none.
 
     The polyhedron is cut along the one that holds most of its corners, and what lies outside of
-    that must be covered in turn.
+    that must be covered by the others in turn.
     """
+    if not others:
+        return -1
     corners = [ppl.C_Polyhedron(corner) for corner in polyhedron.minimized_generators()]
     held = [[other.contains(corner) for corner in corners] for other in others]
     if not all(any(column) for column in zip(*held, strict=True)):
@@ -34,6 +36,7 @@ def _splits_left(
     best = max(range(len(others)), key=lambda i: sum(held[i]))
     if all(held[best]):
         return splits
+    rest = [other for i, other in enumerate(others) if i != best]
     inside = ppl.C_Polyhedron(polyhedron)
     for condition in others[best].minimized_constraints():
         value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
@@ -44,7 +47,7 @@ def _splits_left(
         outside = ppl.C_Polyhedron(inside)
         outside.add_constraint(value <= 0)
         if not outside.is_empty() and not outside.relation_with(value == 0).implies(_INCLUDED):
-            splits = _splits_left(outside, others, splits - 1) if splits > 0 else -1
+            splits = _splits_left(outside, rest, splits - 1) if splits > 0 else -1
             if splits < 0:
                 return -1
         inside.add_constraint(condition)

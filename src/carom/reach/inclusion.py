@@ -32,7 +32,11 @@ from carom.reach.rational import (
     times,
     transpose,
 )
-from carom.typing import FloatArray
+from carom.typing import BoolArray, FloatArray
+
+DEPENDENT = 1e-12
+"""A row of which less than this share (of its squared length) is independent of others counts as
+dependent on them."""
 
 Cell = tuple[int, ...]
 """A sign of every form, contact by contact, the normal first."""
@@ -242,89 +246,112 @@ def rationalize(
     J: FloatArray,
     mu: FloatArray,
     v_pre: FloatArray,
+    speed: float,
     num_directions: int,
-    units: FloatArray,
     *,
     grid: float,
     zero: float,
 ) -> Inclusion:
-    """Round an impact once and pose it in contact coordinates.
+    """Pose an impact in contact coordinates and round it once.
 
-    Entries are rounded relative to their natural scale: M_ij to sqrt(M_ii M_jj), and a row of J
-    to its greatest entry in coordinates in which M has a unit diagonal. Contact velocities that
-    count as zero come first in the choice of independent rows, so that they, and all that
-    depends on them alone, are exactly zero.
+    What is rounded is what the inclusion consists of: the Delassus matrix A = J M^-1 J^T of the
+    independent rows, relative to sqrt(A_ii A_jj), how the other rows depend on these, mu, and the
+    contact velocities of v_pre. Short numbers keep exact arithmetic quick. Contact velocities that
+    count as zero come first in the choice of independent rows, so that they, and all that depends
+    on them alone, are exactly zero.
 
     Args:
         M: (nv, nv) mass matrix.
         J: (c, nv) contact Jacobian, contact by contact, normal first.
         mu: (m,) friction coefficients.
         v_pre: (nv,) velocity before the impact.
+        speed: |v_pre|_M [sqrt(J)].
         num_directions: Friction directions in space.
-        units: (c,) largest velocity that the impact's energy could give each coordinate [m/s].
         grid: Relative rounding.
-        zero: Contact velocities below this share of their unit are taken to be zero.
+        zero: Contact velocities below this share of what the energy could give are taken to be
+            zero.
     """
-    m, nv = len(mu), len(v_pre)
-    width = len(J) // m
-    s = np.sqrt(np.diag(M))
-    largest = np.maximum(np.abs(J / s).max(axis=1), np.finfo(float).tiny)
-    M_q = [[round_to(M[i, j], grid * s[i] * s[j]) for j in range(nv)] for i in range(nv)]
-    J_q = [
-        [round_to(x, grid * size * s[j]) for j, x in enumerate(row)]
-        for row, size in zip(J, largest, strict=True)
-    ]
-    mu_q = [round_to(x, grid * x) if x else Fraction(0) for x in mu]
-    directions = [
-        [round_to(float(x), grid) for x in row]
-        for row in friction_directions(width - 1, num_directions)
-    ]
-
-    response = transpose(solve(M_q, transpose(J_q)))  # (c, nv), rows of J M^-1
-    A = [times(J_q, row) for row in response]
+    width = len(J) // len(mu)
+    response = np.asarray(np.linalg.solve(M, J.T), np.float64)
+    A = 0.5 * (J @ response + (J @ response).T)
+    size = np.sqrt(np.maximum(np.diag(A), 0.0))
     v_c = J @ v_pre
-    rest = np.abs(v_c) <= zero * units
-    basis = _independent(A, sorted(range(len(J)), key=lambda k: not rest[k]))
-    gram = [[A[i][j] for j in basis] for i in basis]
-
-    def in_basis(rows: Matrix) -> Matrix:
-        return transpose(solve(gram, transpose(rows)))
-
-    v_q = [round_to(x, grid * max(abs(x), 1e-3 * np.abs(v_pre).max())) for x in v_pre]
-    lift = in_basis([[response[k][j] for k in basis] for j in range(nv)])
-    target = [Fraction(0) if rest[k] else dot(J_q[k], v_q) for k in basis]
+    rest = np.abs(v_c) <= zero * size * speed
+    basis = _independent(A, rest)
+    A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
+    rows = _dependence(A, basis, size, grid)
+    lift, pull = _inverses(response, J, A, basis)
+    y_start = [
+        Fraction(0) if rest[k] else round_to(float(v_c[k]), grid * size[k] * speed) for k in basis
+    ]
+    v_q = _exactly(v_pre[None])[0]
     # The least move, in the norm of M, that puts the resting contacts at rest.
-    correction = [b - dot(J_q[k], v_q) for b, k in zip(target, basis, strict=True)]
-    v_start = [a + dot(row, correction) for a, row in zip(v_q, lift, strict=True)]
-    size = float(np.abs(v_pre).max()) or 1.0
-    moved = max(abs(float(a) - b) for a, b in zip(v_start, v_pre, strict=True)) / size
+    move = [b - dot(row, v_q) for b, row in zip(y_start, pull, strict=True)]
+    v_start = [a + dot(row, move) for a, row in zip(v_q, lift, strict=True)]
+    moved = max(abs(float(a - b)) for a, b in zip(v_start, v_q, strict=True))
     return Inclusion(
-        rows=in_basis([[A[k][j] for j in basis] for k in range(len(J))]),
+        rows=rows,
         lift=lift,
-        pull=[J_q[k] for k in basis],
-        rates=[[A[k][j] for j in basis] for k in range(len(J))],
-        mu=mu_q,
-        directions=directions,
-        y_start=target,
+        pull=pull,
+        rates=[times(A_q, row) for row in rows],
+        mu=[round_to(float(x), grid * float(x)) if x else Fraction(0) for x in mu],
+        directions=_rounded(friction_directions(width - 1, num_directions), grid),
+        y_start=y_start,
         v_start=v_start,
         snapped=tuple(
             Snap(k // width, k % width, float(v_c[k])) for k in range(len(J)) if rest[k] and v_c[k]
         ),
-        moved=moved,
+        moved=moved / float(np.abs(v_pre).max()),
     )
 
 
-def _independent(A: Matrix, order: Sequence[int]) -> list[int]:
-    """Choose rows that are independent in the norm of A, greedily in the given order."""
+def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
+    """Choose a maximal set of rows that are independent in the norm of A, resting ones first.
+
+    Among these the row goes next of which most is independent of those chosen before.
+    """
     basis: list[int] = []
-    for k in order:
-        if not basis:
-            if A[k][k]:
-                basis.append(k)
-            continue
-        gram = [[A[i][j] for j in basis] for i in basis]
-        cross = [A[i][k] for i in basis]
-        weights = [row[0] for row in solve(gram, [[x] for x in cross])]
-        if A[k][k] != dot(weights, cross):
+    scale = np.where(np.diag(A) > 0.0, np.diag(A), 1.0)
+    left = A / np.sqrt(np.outer(scale, scale))
+    for first in (True, False):
+        while True:
+            candidates = np.where(rest == first, np.diag(left), 0.0)
+            k = int(candidates.argmax())
+            if candidates[k] <= DEPENDENT:
+                break
             basis.append(k)
+            left = left - np.outer(left[:, k], left[k]) / left[k, k]
     return basis
+
+
+def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) -> Matrix:
+    """Return every contact velocity as a combination (c, d) of the independent ones."""
+    weights = np.asarray(np.linalg.solve(A[np.ix_(basis, basis)], A[basis]).T, np.float64)
+    units = np.where(size > 0.0, size, 1.0)
+    rows = _rounded(weights, grid * units[:, None] / units[basis])
+    for place, k in enumerate(basis):
+        rows[k] = [Fraction(int(place == j)) for j in range(len(basis))]
+    return rows
+
+
+def _inverses(
+    response: FloatArray, J: FloatArray, A: FloatArray, basis: list[int]
+) -> tuple[Matrix, Matrix]:
+    """Return lift (nv, d) and pull (d, nv), of which one is exactly an inverse of the other."""
+    pull = _exactly(J[basis])
+    inverse = np.linalg.solve(A[np.ix_(basis, basis)], response[:, basis].T)
+    rough = _exactly(np.asarray(inverse, np.float64))
+    nearly_one = [times(rough, row) for row in pull]
+    return transpose(solve(transpose(nearly_one), rough)), pull
+
+
+def _rounded(matrix: FloatArray, step: float | FloatArray) -> Matrix:
+    steps = np.broadcast_to(step, matrix.shape)
+    return [
+        [round_to(float(x), float(unit)) for x, unit in zip(row, units, strict=True)]
+        for row, units in zip(matrix, steps, strict=True)
+    ]
+
+
+def _exactly(matrix: FloatArray) -> Matrix:
+    return [[Fraction(float(x)) for x in row] for row in matrix]
