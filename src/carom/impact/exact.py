@@ -39,7 +39,7 @@ MOST_SPLITS = 1000
 """Into so many parts an end of an envelope is split, at most, to see that it is known."""
 
 SMALL_STEP = 0.01
-"""Steps of the samples inside an outer set, as a share of the impulse that stops the impact: a
+"""Steps of the samples that go with an outer set, as a share of the impulse that stops the impact: a
 sample leaves the inclusion by about its step."""
 
 MOST_STEPS = 100_000
@@ -60,11 +60,11 @@ class RouthExact(ImpactLaw):
         max_seconds: Budget of time [s].
         max_polyhedra: Budget of polyhedra.
         on_budget: What to do when a budget ends: "raise", or "outer": return a set outside of
-            which nothing can happen, with samples inside.
+            which nothing can happen, with samples.
         zero: Contact velocities of v_pre below this share of what the impact's energy could give
             are taken to be zero.
         grid: Relative rounding of J M^-1 J^T, mu and J v_pre; all after it is exact.
-        num_samples: Samples inside an outer set.
+        num_samples: Samples that go with an outer set.
         seed: Of these samples.
 
     Raises:

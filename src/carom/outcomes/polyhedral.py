@@ -35,7 +35,8 @@ class PolyhedralSet(OutcomeSet):
             checked that no motion leaves it.
         notes: What was snapped to zero and rounded, how the set was found, one line each.
         num_polyhedra: How many polyhedra the search kept, the way there included.
-        inner: Samples inside an outer set; None if the set is complete.
+        inner: Samples of an outer set, which err by about their step, a hundredth of the impact;
+            None if the set is complete.
         v_post: (n, nv) the vertices of all pieces, one after another.
     """
 
@@ -87,7 +88,7 @@ class PolyhedralSet(OutcomeSet):
 
     @property
     def gap(self) -> FloatArray | None:
-        """Return (m, 1 + d, 2): by how much the bounds exceed those of the samples inside.
+        """Return (m, 1 + d, 2): by how much the bounds exceed those of the samples `inner`.
 
         None where the set is complete.
         """

@@ -42,7 +42,8 @@ def _splits_left(
         value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
         if condition.is_equality():
             if not inside.relation_with(condition).implies(_INCLUDED):
-                return -1
+                # One that is flatter than the polyhedron covers nothing of it.
+                return _splits_left(polyhedron, rest, splits)
             continue
         outside = ppl.C_Polyhedron(inside)
         outside.add_constraint(value <= 0)
