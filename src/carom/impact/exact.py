@@ -39,8 +39,8 @@ MOST_SPLITS = 1000
 """Into so many parts an end of an envelope is split, at most, to see that it is known."""
 
 SMALL_STEP = 0.01
-"""Steps of the samples that go with an outer set, as a share of the impulse that stops the impact: a
-sample leaves the inclusion by about its step."""
+"""Steps of the samples that go with an outer set, as a share of the impulse that stops the impact:
+a sample leaves the inclusion by about its step."""
 
 MOST_STEPS = 100_000
 
