@@ -71,15 +71,14 @@ def test_a_draw_is_a_function_of_seed_sample_and_number(seed, sample):
     assert draws_of(seed, sample, 9).tolist() == expected
 
 
-def test_two_numbers_are_the_halves_of_one_draw():
-    """The upper half leads, so it is the draw itself, cut off after 32 bits."""
-    whole = draws_of(5, 6, 200)
-    pairs = pairs_of(5, 6, 200)
-    np.testing.assert_array_equal(pairs[:, 0], np.floor(whole * 2.0**32) * 2.0**-32)
-    # Of the lower half, a draw has all but the last 11 bits.
-    rest = (whole * 2.0**32 % 1.0) - pairs[:, 1]
-    assert (rest <= 0.0).all()
-    assert (rest > -(2.0**-21)).all()
+@pytest.mark.parametrize(("seed", "sample"), [(0, 0), (2**53 - 1, 2**40)])
+def test_two_numbers_are_the_halves_of_one_draw(seed, sample):
+    golden = 0x9E3779B97F4A7C15
+    key = splitmix64((seed + 1) * golden % 2**64)
+    key = splitmix64((key + (sample + 1) * golden) % 2**64)
+    whole = [splitmix64((key + (i + 1) * golden) % 2**64) for i in range(9)]
+    expected = [[(z >> 32) * 2.0**-32, z % 2**32 * 2.0**-32] for z in whole]
+    assert pairs_of(seed, sample, 9).tolist() == expected
 
 
 def assert_uniform(numbers: NDArray[np.float64]) -> None:

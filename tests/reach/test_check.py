@@ -18,7 +18,7 @@ from tests.reference.random_motions import RandomMotions
 from tests.reference.set_checks import AMPLE
 
 SCENES = ("rocking-block", "compass-gait", "box-wall", "ramone")
-# Their envelopes have cells with polyhedra of every dimension up to 4.
+# Of the series with two contacts, some whose sets have several pieces.
 PAIRS = (2, 18, 196)
 # Of the largest coordinate: motions in floats end on polyhedra of the rounded impact.
 ROUNDING = 1e-8

@@ -23,6 +23,9 @@ narrower than what chance leaves."""
 MOST_EVENTS = 400
 """Motions that have not ended by then are given up: contacts may take turns for ever."""
 
+MOST_DRAWS = 100_000
+"""Wherever a contact approaches there is some direction; two contacts have 81 cells at most."""
+
 
 class RandomMotions:
     """The inclusion of one impact; signs are ordered normals, then tangents."""
@@ -75,7 +78,7 @@ class RandomMotions:
         """Draw a direction of impulses, and the signs that contact velocities have along it."""
         now = np.sign(y).astype(int)
         zero = now == 0
-        while True:
+        for _ in range(MOST_DRAWS):
             # Where a velocity is zero it may stay so, or become positive or negative.
             cell = tuple(np.where(zero, rng.integers(-1, 2, len(y)), now))
             rays = self._cone(cell)
@@ -88,6 +91,7 @@ class RandomMotions:
             opened = zero & (np.array(cell) != 0)
             if (rate * cell > 1e-9 * scale)[opened].all() and (np.abs(rate) > 1e-9 * scale).any():
                 return direction, cell
+        raise ArithmeticError("no direction was found, though some contact approaches")
 
     def _cone(self, cell: Cell) -> FloatArray:
         """Return extreme directions of impulses that keep the zero velocities of a cell at zero."""

@@ -95,7 +95,7 @@ class RouthExact(ImpactLaw):
         for name, least, most in (
             ("max_seconds", 0.0, np.inf),
             ("zero", 0.0, 1.0),
-            ("grid", 1e-17, 1e-3),
+            ("grid", 1e-17, 1e-10),
         ):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not least <= value <= most:
@@ -107,8 +107,8 @@ class RouthExact(ImpactLaw):
         """Return the exact post-impact set.
 
         Raises:
-            NotResolvedExactly: The budget ended, and on_budget is "raise"; or no outer set was
-                found in the same time again.
+            NotResolvedExactly: The budget ended, and on_budget is "raise". An outer set may take
+                twice the budget again.
             CaromError: pplpy is not installed.
         """
         _check_installed()
@@ -220,22 +220,44 @@ class _Task:
             raise NotResolvedExactly(
                 f"not resolved exactly: {reason}; {advice}, or take on_budget='outer'", self.problem
             )
-        if self.inclusion.dimension > MOST_DIMENSIONS:
-            raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; sample with carom.Routh", self.problem
-            )
-        end = time.monotonic() + 2.0 * self.law.max_seconds
-        envelope = self._envelope(self.law.max_seconds)
-        if envelope is None or not self._is_invariant(envelope, end - time.monotonic()):
-            raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; no outer set was found in time either; {advice}",
-                self.problem,
-            )
-        ends = [(c, p) for c, p in envelope.items() if self.inclusion.is_final(c)]
         step = SMALL_STEP * float(self.problem.space.impulse_unit.max())
         inner = Routh(self.law.num_samples, step, MOST_STEPS, self.law.seed).resolve(self.problem)
-        how = f"{reason}; it was checked that no motion leaves this outer set"
-        return self._set(ends, False, (how,), inner=inner)
+        end = time.monotonic() + 2.0 * self.law.max_seconds
+        envelope = None
+        if self.inclusion.dimension <= MOST_DIMENSIONS:
+            envelope = self._envelope(self.law.max_seconds)
+        if envelope is not None and self._is_invariant(envelope, end - time.monotonic()):
+            ends = [(c, p) for c, p in envelope.items() if self.inclusion.is_final(c)]
+            how = f"{reason}; it was checked that no motion leaves this outer set"
+            return self._set(ends, False, (how,), inner=inner)
+        return self._limits(reason, advice, inner)
+
+    def _limits(self, reason: str, advice: str, inner: SampledSet) -> PolyhedralSet:
+        """Return bounds by energy, momentum and separation alone."""
+        from carom.reach.limits import proved_end
+        from carom.reach.velocities import in_velocities
+
+        end = proved_end(self.inclusion)
+        if end is None:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; no outer set was found either; {advice}",
+                self.problem,
+            )
+        how = (
+            f"{reason}; the outer set follows no order of events: it is bounds by energy, momentum "
+            f"and separation, which are loose, each with a proof that was checked"
+        )
+        kind = "not told apart"
+        return PolyhedralSet(
+            problem=self.problem,
+            pieces=(Polytope(*in_velocities(self.inclusion, end), kind),),
+            kinds=(kind,),
+            is_complete=False,
+            is_outer=True,
+            notes=(how, *_roundings(self.inclusion, self.problem.contacts, self.law)),
+            num_polyhedra=self.search.num_polyhedra,
+            inner=inner,
+        )
 
     def _set(
         self,

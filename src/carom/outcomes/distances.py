@@ -21,7 +21,7 @@ MOST_PARTS = 20_000
 
 
 def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
-    """Return the largest distance of a point of one set from another, an upper bound within tol.
+    """Return the largest distance of a point of one set from another, to within tol.
 
     The distance from a set changes no faster than the point moves. So over a simplex it is at most
     the distance of its middle plus its radius; simplices that may hold the farthest point are

@@ -1,0 +1,170 @@
+"""Bound how an impact can end, for any number of contacts: by energy, momentum and separation.
+
+No order of events is followed. At the end of an impact no contact approaches, the velocity differs
+from the start by a combination of the rates, and energy did not rise. Multipliers turn these three
+into a bound on one direction; whatever they are, it can be checked in rational arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import ppl
+from scipy.optimize import minimize
+
+from carom.reach.flow import expression
+from carom.reach.inclusion import Inclusion, Rate
+from carom.reach.rational import Matrix, Vector, add_scaled, dot, integers, solve, times
+from carom.typing import FloatArray
+
+DIGITS = 9
+"""Multipliers and bounds are rounded to so many decimals of their scale."""
+
+
+class Limit(NamedTuple):
+    """A proof that direction . y <= bound at the end of an impact.
+
+    Attributes:
+        direction: (d,) a linear form of the coordinates.
+        bound: The most that it can be.
+        separation: (m,) multipliers >= 0 of the normal velocities.
+        momentum: (d,) a form that no rate lowers.
+    """
+
+    direction: Vector
+    bound: Fraction
+    separation: Vector
+    momentum: Vector
+
+
+def limits(inclusion: Inclusion) -> list[tuple[Limit, Limit]]:
+    """Return for every contact velocity a bound on its negative and one on itself."""
+    facets = _facets(all_rates(inclusion), inclusion.dimension)
+    return [
+        (limit(inclusion, [-x for x in row], facets), limit(inclusion, row, facets))
+        for row in inclusion.rows
+    ]
+
+
+def proved_end(inclusion: Inclusion) -> ppl.C_Polyhedron | None:
+    """Return where the impact must end by these bounds; None if a proof fails its check."""
+    end = ppl.C_Polyhedron(inclusion.dimension, "universe")
+    for normal in _normals(inclusion):
+        end.add_constraint(expression(normal) >= 0)
+    for found in (each for pair in limits(inclusion) for each in pair):
+        if not is_proved(inclusion, found):
+            return None
+        *form, bound = integers([*found.direction, found.bound])
+        end.add_constraint(ppl.Linear_Expression(form, 0) <= bound)
+    return end
+
+
+def limit(inclusion: Inclusion, direction: Vector, facets: Matrix) -> Limit:
+    """Bound one direction, with the best multipliers that floats find."""
+    normals = _normals(inclusion)
+    scale = [Fraction(1, max(map(abs, facet))) for facet in facets]
+    rows = normals + [[s * x for x in facet] for s, facet in zip(scale, facets, strict=True)]
+    weights = _best_weights(inclusion, direction, rows, len(normals))
+    momentum = [Fraction(0)] * inclusion.dimension
+    for weight, row in zip(weights[len(normals) :], rows[len(normals) :], strict=True):
+        momentum = add_scaled(momentum, weight, row)
+    trial = Limit(direction, Fraction(0), weights[: len(normals)], momentum)
+    return trial._replace(bound=_root_above(_power(inclusion, trial)) - _gain(inclusion, momentum))
+
+
+def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
+    """Check a bound, exactly and from nothing but its multipliers.
+
+    With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
+    and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
+    """
+    room = limit.bound + _gain(inclusion, limit.momentum)
+    return (
+        all(x >= 0 for x in limit.separation)
+        and all(dot(limit.momentum, rate.y) >= 0 for rate in all_rates(inclusion))
+        and room >= 0
+        and room * room >= _power(inclusion, limit)
+    )
+
+
+def all_rates(inclusion: Inclusion) -> list[Rate]:
+    """Return every rate that some cell has: all contacts touch and stick."""
+    return inclusion.acting((0,) * len(inclusion.forms))
+
+
+def _gain(inclusion: Inclusion, momentum: Vector) -> Fraction:
+    return dot(momentum, inclusion.y_start)
+
+
+def _power(inclusion: Inclusion, limit: Limit) -> Fraction:
+    """Return (p . A p) (y_start . A^-1 y_start)."""
+    p = add_scaled(limit.direction, Fraction(1), limit.momentum)
+    for weight, normal in zip(limit.separation, _normals(inclusion), strict=True):
+        p = add_scaled(p, weight, normal)
+    A = _delassus(inclusion)
+    inverse = [row[0] for row in solve(A, [[x] for x in inclusion.y_start])]
+    return dot(p, times(A, p)) * dot(inclusion.y_start, inverse)
+
+
+def _normals(inclusion: Inclusion) -> Matrix:
+    return inclusion.rows[:: inclusion.width]
+
+
+def _delassus(inclusion: Inclusion) -> Matrix:
+    """Return the rates of y per impulse along each coordinate."""
+    d = inclusion.dimension
+    basis = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+    return [inclusion.rates[inclusion.rows.index(row)] for row in basis]
+
+
+def _facets(rates: Sequence[Rate], dimension: int) -> Matrix:
+    """Return the extreme forms that no rate lowers."""
+    polar = ppl.C_Polyhedron(dimension, "universe")
+    for rate in rates:
+        polar.add_constraint(expression(rate.y) >= 0)
+    out: Matrix = []
+    for generator in polar.minimized_generators():
+        numbers = [Fraction(int(x)) for x in generator.coefficients()]
+        if generator.is_ray() or generator.is_line():
+            out.append(numbers)
+        if generator.is_line():
+            out.append([-x for x in numbers])
+    return out
+
+
+def _best_weights(
+    inclusion: Inclusion, direction: Vector, rows: Matrix, num_normals: int
+) -> Vector:
+    """Return multipliers >= 0 that make the bound small, rounded; any would do."""
+    root = np.linalg.cholesky(np.array(_delassus(inclusion), np.float64))
+    start = np.array(inclusion.y_start, np.float64)
+    speed = float(np.linalg.norm(np.linalg.solve(root, start)))
+    forms = np.array(rows, np.float64)
+    lengths = np.linalg.norm(forms @ root, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    forms = forms / lengths[:, None]
+    fixed = np.array(direction, np.float64)
+    gains = forms @ start
+    gains[:num_normals] = 0.0
+
+    def value(weights: FloatArray) -> tuple[float, FloatArray]:
+        p = (fixed + weights @ forms) @ root
+        length = float(np.sqrt(p @ p + 1e-20 * (fixed @ root) @ (fixed @ root)))
+        slope = speed * (forms @ (root @ p)) / max(length, 1e-300) - gains
+        return speed * length - float(weights @ gains), slope
+
+    found = minimize(value, np.zeros(len(forms)), jac=True, bounds=[(0.0, None)] * len(forms))
+    return [Fraction(round(max(x, 0.0) * 10**DIGITS), 10**DIGITS) for x in found.x / lengths]
+
+
+def _root_above(x: Fraction) -> Fraction:
+    """Return a fraction a little above the square root of x."""
+    if not x:
+        return Fraction(0)
+    guess = Fraction(float(x) ** 0.5) * (1 + Fraction(1, 10**DIGITS))
+    while guess * guess < x:
+        guess *= 2
+    return guess
