@@ -220,12 +220,12 @@ class _Task:
             raise NotResolvedExactly(
                 f"not resolved exactly: {reason}; {advice}, or take on_budget='outer'", self.problem
             )
-        step = SMALL_STEP * float(self.problem.space.impulse_unit.max())
+        few = self.inclusion.dimension <= MOST_DIMENSIONS
+        # Small steps of many contacts would take minutes.
+        step = SMALL_STEP * float(self.problem.space.impulse_unit.max()) if few else None
         inner = Routh(self.law.num_samples, step, MOST_STEPS, self.law.seed).resolve(self.problem)
         end = time.monotonic() + 2.0 * self.law.max_seconds
-        envelope = None
-        if self.inclusion.dimension <= MOST_DIMENSIONS:
-            envelope = self._envelope(self.law.max_seconds)
+        envelope = self._envelope(self.law.max_seconds) if few else None
         if envelope is not None and self._is_invariant(envelope, end - time.monotonic()):
             ends = [(c, p) for c, p in envelope.items() if self.inclusion.is_final(c)]
             how = f"{reason}; it was checked that no motion leaves this outer set"

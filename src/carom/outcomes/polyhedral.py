@@ -35,8 +35,8 @@ class PolyhedralSet(OutcomeSet):
             checked that no motion leaves it.
         notes: What was snapped to zero and rounded, how the set was found, one line each.
         num_polyhedra: How many polyhedra the search kept, the way there included.
-        inner: Samples of an outer set, which err by about their step, a hundredth of the impact;
-            None if the set is complete.
+        inner: Samples of an outer set, which err by about their step: a hundredth of the impact,
+            or with many contacts the default of `Routh`. None if the set is complete.
         v_post: (n, nv) the vertices of all pieces, one after another.
     """
 
