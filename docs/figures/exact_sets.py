@@ -28,16 +28,7 @@ class Block:
 
     def __init__(self) -> None:
         problem = carom.scenes.load("rocking-block").problem
-        self.inclusion = rationalize(
-            problem.M,
-            problem.J,
-            problem.mu,
-            problem.v_pre,
-            problem.speed,
-            problem.num_directions,
-            grid=1e-12,
-            zero=1e-9,
-        )
+        self.inclusion = rationalize(problem)
         self.search = Search(Flow(self.inclusion))
         self.search.run(10.0, 1000)
         assert self.search.is_complete

@@ -32,19 +32,8 @@ def problem_of(name):
 def inclusion_of(name):
     """Return the impact in rationals, and its energy bounds."""
     problem = problem_of(name)
-    A = problem.J @ problem.impulse_to_velocity
-    units = np.sqrt(np.diag(A)) * problem.speed
-    inclusion = rationalize(
-        problem.M,
-        problem.J,
-        problem.mu,
-        problem.v_pre,
-        problem.speed,
-        problem.num_directions,
-        grid=1e-12,
-        zero=1e-9,
-    )
-    return inclusion, energy_bounds(inclusion.rows, units)
+    inclusion = rationalize(problem)
+    return inclusion, energy_bounds(inclusion)
 
 
 @cache

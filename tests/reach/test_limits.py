@@ -14,16 +14,7 @@ SCENES = ["rocking-block", "box-wall", "compass-gait"]
 
 
 def inclusion_of(problem: carom.ImpactProblem) -> Inclusion:
-    return rationalize(
-        problem.M,
-        problem.J,
-        problem.mu,
-        problem.v_pre,
-        problem.speed,
-        problem.num_directions,
-        grid=1e-14,
-        zero=1e-9,
-    )
+    return rationalize(problem)
 
 
 def bounds(inclusion: Inclusion) -> np.ndarray:

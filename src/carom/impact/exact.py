@@ -118,19 +118,8 @@ class RouthExact(ImpactLaw):
         from carom.reach.inclusion import rationalize
         from carom.reach.search import Search
 
-        A = problem.J @ problem.impulse_to_velocity
-        units = np.sqrt(np.maximum(np.diag(A), 0.0)) * problem.speed
-        inclusion = rationalize(
-            problem.M,
-            problem.J,
-            problem.mu,
-            problem.v_pre,
-            problem.speed,
-            problem.num_directions,
-            grid=self.grid,
-            zero=self.zero,
-        )
-        return _Task(self, problem, units, Search(Flow(inclusion))).run()
+        inclusion = rationalize(problem, grid=self.grid, zero=self.zero)
+        return _Task(self, problem, Search(Flow(inclusion))).run()
 
 
 def _check_installed() -> None:
@@ -144,7 +133,6 @@ class _Task:
 
     law: RouthExact
     problem: ImpactProblem
-    units: FloatArray
     search: Search
 
     @property
@@ -200,7 +188,7 @@ class _Task:
     def _energy(self) -> ppl.Constraint_System:
         from carom.reach.envelope import energy_bounds
 
-        return energy_bounds(self.inclusion.rows, self.units)
+        return energy_bounds(self.inclusion)
 
     def _adds_nothing(self, envelope: Envelope) -> bool:
         """Tell whether the ends in an envelope are all known to be reached."""

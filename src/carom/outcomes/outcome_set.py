@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from carom.errors import InvalidProblem
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -47,3 +50,12 @@ class OutcomeSet(ABC):
     @abstractmethod
     def summary(self) -> str:
         """Describe the set as a table for people."""
+
+    def _velocity(self, name: str, value: ArrayLike) -> FloatArray:
+        """Take a vector (nv,) that the caller gave as `name`."""
+        array = np.asarray(value, dtype=np.float64)
+        if array.shape != self.problem.v_pre.shape:
+            raise InvalidProblem(
+                f"{name}: expected shape {self.problem.v_pre.shape}, got {array.shape}"
+            )
+        return array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from carom.errors import CaromError, InvalidProblem
+from carom.errors import CaromError
 from carom.kernels.tolerances import STICKING
 from carom.outcomes.distances import farthest
 from carom.outcomes.outcome_set import OutcomeSet
@@ -149,11 +149,3 @@ class PolyhedralSet(OutcomeSet):
         from carom.outcomes.summary import describe_polyhedral
 
         return describe_polyhedral(self)
-
-    def _velocity(self, name: str, value: ArrayLike) -> FloatArray:
-        array = np.asarray(value, dtype=np.float64)
-        if array.shape != self.problem.v_pre.shape:
-            raise InvalidProblem(
-                f"{name}: expected shape {self.problem.v_pre.shape}, got {array.shape}"
-            )
-        return array

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from carom.errors import CaromError, InvalidProblem
+from carom.errors import CaromError
 from carom.outcomes.kinds import contact_kinds
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
@@ -83,14 +83,6 @@ class SampledSet(OutcomeSet):
     def support(self, direction: ArrayLike) -> float:
         """Return the largest direction . v over the outcomes."""
         return float((self.v_post @ self._velocity("direction", direction)).max())
-
-    def _velocity(self, name: str, value: ArrayLike) -> FloatArray:
-        array = np.asarray(value, dtype=np.float64)
-        if array.shape != self.problem.v_pre.shape:
-            raise InvalidProblem(
-                f"{name}: expected shape {self.problem.v_pre.shape}, got {array.shape}"
-            )
-        return array
 
     def contact_bounds(self) -> FloatArray:
         """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""

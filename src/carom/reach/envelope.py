@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 import ppl
 
 from carom.reach.flow import Flow, Part
-from carom.reach.inclusion import Cell
+from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.rational import integers
-from carom.typing import FloatArray
 
 Envelope = dict[Cell, ppl.C_Polyhedron]
 
@@ -26,13 +25,13 @@ MARGIN = Fraction(1, 10**9)
 """Energy bounds are loosened by this share, which is more than what rounding the data changes."""
 
 
-def energy_bounds(rows: Sequence[Sequence[Fraction]], units: FloatArray) -> ppl.Constraint_System:
-    """Bound every contact velocity (c, d) by what the energy could give it [m/s]."""
+def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
+    """Bound every contact velocity by what the energy could give it."""
     system = ppl.Constraint_System()
-    for row, unit in zip(rows, units, strict=True):
+    for row, speed in zip(inclusion.rows, inclusion.speeds, strict=True):
         if not any(row):
             continue
-        limit = Fraction(float(unit)) * (1 + MARGIN)
+        limit = Fraction(float(speed)) * (1 + MARGIN)
         *numbers, bound = integers([*row, limit])
         form = ppl.Linear_Expression(numbers, 0)
         system.insert(form <= bound)

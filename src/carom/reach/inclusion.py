@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from carom.reach.rational import (
     transpose,
 )
 from carom.typing import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
 
 DEPENDENT = 1e-12
 """A row of which less than this share (of its squared length) is independent of others counts as
@@ -80,6 +83,7 @@ class Inclusion:
         mu: (m,) friction coefficients.
         directions: (k, t) friction directions.
         y_start, v_start: Where the impact starts, after snapping.
+        speeds: (c,) the largest contact velocities that the impact's energy could give [m/s].
         snapped: Which contact velocities were taken to be zero.
         moved: How far snapping and rounding moved v_pre, as a share of |v_pre|.
     """
@@ -92,6 +96,7 @@ class Inclusion:
     directions: Matrix
     y_start: Vector
     v_start: Vector
+    speeds: FloatArray
     snapped: tuple[Snap, ...]
     moved: float
     _active: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
@@ -241,17 +246,7 @@ def signs(values: Iterable[Fraction]) -> tuple[int, ...]:
     return tuple((x > 0) - (x < 0) for x in values)
 
 
-def rationalize(
-    M: FloatArray,
-    J: FloatArray,
-    mu: FloatArray,
-    v_pre: FloatArray,
-    speed: float,
-    num_directions: int,
-    *,
-    grid: float,
-    zero: float,
-) -> Inclusion:
+def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e-9) -> Inclusion:
     """Pose an impact in contact coordinates and round it once.
 
     What is rounded is what the inclusion consists of: the Delassus matrix A = J M^-1 J^T of the
@@ -261,29 +256,23 @@ def rationalize(
     on them alone, are exactly zero.
 
     Args:
-        M: (nv, nv) mass matrix.
-        J: (c, nv) contact Jacobian, contact by contact, normal first.
-        mu: (m,) friction coefficients.
-        v_pre: (nv,) velocity before the impact.
-        speed: |v_pre|_M [sqrt(J)].
-        num_directions: Friction directions in space.
+        problem: An impact with a contact that approaches.
         grid: Relative rounding.
         zero: Contact velocities below this share of what the energy could give are taken to be
             zero.
     """
-    width = len(J) // len(mu)
-    response = np.asarray(np.linalg.solve(M, J.T), np.float64)
+    J, v_pre, width = problem.J, problem.v_pre, 1 + problem.num_tangents
+    response = problem.impulse_to_velocity
     A = 0.5 * (J @ response + (J @ response).T)
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     v_c = J @ v_pre
-    rest = np.abs(v_c) <= zero * size * speed
+    speeds = size * problem.speed
+    rest = np.abs(v_c) <= zero * speeds
     basis = _independent(A, rest)
     A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
     rows = _dependence(A, basis, size, grid)
     lift, pull = _inverses(response, J, A, basis)
-    y_start = [
-        Fraction(0) if rest[k] else round_to(float(v_c[k]), grid * size[k] * speed) for k in basis
-    ]
+    y_start = [Fraction(0) if rest[k] else round_to(float(v_c[k]), grid * speeds[k]) for k in basis]
     v_q = _exactly(v_pre[None])[0]
     # The least move, in the norm of M, that puts the resting contacts at rest.
     move = [b - dot(row, v_q) for b, row in zip(y_start, pull, strict=True)]
@@ -294,10 +283,11 @@ def rationalize(
         lift=lift,
         pull=pull,
         rates=[times(A_q, row) for row in rows],
-        mu=[round_to(float(x), grid * float(x)) if x else Fraction(0) for x in mu],
-        directions=_rounded(friction_directions(width - 1, num_directions), grid),
+        mu=[round_to(float(x), grid * float(x)) if x else Fraction(0) for x in problem.mu],
+        directions=_rounded(friction_directions(width - 1, problem.num_directions), grid),
         y_start=y_start,
         v_start=v_start,
+        speeds=speeds,
         snapped=tuple(
             Snap(k // width, k % width, float(v_c[k])) for k in range(len(J)) if rest[k] and v_c[k]
         ),
