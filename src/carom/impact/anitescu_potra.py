@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom.errors import ImpactNotResolved
+from carom.impact.at_rest import change_velocity, nothing_acts
 from carom.impact.law import ImpactLaw, check_integer
 from carom.kernels.tolerances import DISTINCT, RESIDUAL
 from carom.lcp import can_try_all_modes, distinct_rows, impact_lcp, modes_and_impulses, solve
@@ -30,6 +31,8 @@ class AnitescuPotra(ImpactLaw):
     try them all (ten in the plane, five in space), solutions are collected from random covering
     vectors of Lemke's algorithm, and `is_complete` is False. It is False as well where contacts
     depend on each other and there are several outcomes, which may then be ends of a continuum.
+    Where nothing collides, nothing happens; with the problem's `without_collision`, all but that
+    happens.
 
     Args:
         num_trials: Number of covering vectors in that case.
@@ -56,23 +59,16 @@ class AnitescuPotra(ImpactLaw):
         """Return every outcome of the simultaneous LCP.
 
         Raises:
-            ImpactNotResolved: No solution was found; for a valid problem there always is one.
+            ImpactNotResolved: No solution was found; for a problem that collides there always is
+                one.
         """
         space = problem.space
-        unit = np.repeat(space.impulse_unit, space.width)
-        impulses = np.empty((0, len(unit)))
-        complete = can_try_all_modes(space, capped=False)
-        if complete:
-            impulses = modes_and_impulses(space, problem.start, None)[1] * unit
-            # Where scales differ by so much that no digit is left, modes may seem to hold.
-            v_post = problem.velocity_after(impulses)
-            slack = RESIDUAL * space.velocity_unit
-            impulses = impulses[(v_post @ problem.J_n.T >= -slack).all(axis=1)]
-            dependent = np.linalg.matrix_rank(space.A) < len(space.A)
-            complete = not (dependent and len(impulses) > 1)
-        if len(impulses) == 0:
-            complete = False
-            impulses = self._by_pivoting(problem) * unit
+        impulses, complete = self._impulses(problem)
+        if problem.starts_at_rest:
+            impulses = impulses[change_velocity(space, impulses)]
+            if not len(impulses):
+                raise nothing_acts(problem)
+        impulses = impulses * np.repeat(space.impulse_unit, space.width)
         shaped = impulses.reshape(len(impulses), space.num_contacts, space.width)
         v_post = problem.velocity_after(impulses)
         return SampledSet(
@@ -85,6 +81,27 @@ class AnitescuPotra(ImpactLaw):
             is_complete=complete,
             labels=describe_kinds(problem, v_post),
         )
+
+    def _impulses(self, problem: ImpactProblem) -> tuple[FloatArray, bool]:
+        """Return the dimensionless solutions (n, c), and whether none is missing."""
+        space = problem.space
+        if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
+            return np.zeros((1, len(space.A))), True
+        unit = np.repeat(space.impulse_unit, space.width)
+        impulses = np.empty((0, len(unit)))
+        complete = can_try_all_modes(space, capped=False)
+        if complete:
+            impulses = modes_and_impulses(space, problem.start, None)[1]
+            # Where scales differ by so much that no digit is left, modes may seem to hold.
+            v_post = problem.velocity_after(impulses * unit)
+            slack = RESIDUAL * space.velocity_unit
+            impulses = impulses[(v_post @ problem.J_n.T >= -slack).all(axis=1)]
+            dependent = np.linalg.matrix_rank(space.A) < len(space.A)
+            complete = not (dependent and len(impulses) > 1)
+        if len(impulses) == 0:
+            complete = False
+            impulses = self._by_pivoting(problem)
+        return impulses, complete
 
     def _by_pivoting(self, problem: ImpactProblem) -> FloatArray:
         """Collect solutions (n, c) from many paths of Lemke's algorithm."""

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom.errors import CaromError, InvalidProblem, MissingExtra, NotResolvedExactly
+from carom.impact.at_rest import first_motions, nothing_acts, start_search
+from carom.impact.exact_results import nothing_happens, path_of, roundings
 from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.routh import Routh
-from carom.outcomes.kinds import describe_kinds, describe_mode, describe_signs
+from carom.outcomes.kinds import describe_signs
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
 
     from carom.impact.problem import ImpactProblem
     from carom.reach.envelope import Envelope
+    from carom.reach.flow import Part
     from carom.reach.inclusion import Cell, Inclusion
     from carom.reach.search import Node, Search
-    from carom.reach.witness import Step
 
 MOST_DIMENSIONS = 6
 """Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
@@ -55,6 +57,9 @@ class RouthExact(ImpactLaw):
 
     Works for planar contact, and in space for the k friction directions of the problem. It needs
     pplpy: `pip install "carom[exact]"`.
+
+    With the problem's `without_collision`, and where nothing collides, the impact starts with any
+    motion that contacts at rest can cause; v_pre itself, where nothing happens, is left out.
 
     Args:
         max_seconds: Budget of time [s].
@@ -109,17 +114,46 @@ class RouthExact(ImpactLaw):
         Raises:
             NotResolvedExactly: The budget ended, and on_budget is "raise". An outer set may take
                 twice the budget again.
+            ImpactNotResolved: Contacts at rest should act, and cannot.
             CaromError: pplpy is not installed.
         """
         _check_installed()
-        if not problem.is_colliding(problem.v_pre):
-            return _nothing_happens(problem)
+        if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
+            return nothing_happens(problem)
         from carom.reach.flow import Flow
         from carom.reach.inclusion import rationalize
         from carom.reach.search import Search
 
-        inclusion = rationalize(problem, grid=self.grid, zero=self.zero)
-        return _Task(self, problem, Search(Flow(inclusion))).run()
+        if not problem.v_pre.any():
+            raise nothing_acts(problem)
+        search = Search(Flow(rationalize(problem, grid=self.grid, zero=self.zero)))
+        starts = []
+        if problem.starts_at_rest:
+            starts = first_motions(search.flow)
+            if not starts:
+                raise nothing_acts(problem)
+            start_search(search, starts)
+        return _Task(self, problem, search, starts).run()
+
+    def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
+        """Pick one outcome by a seed, as `PolyhedralSet.sample` does, with the way to it.
+
+        Raises:
+            InvalidProblem: The seed is no integer >= 0.
+            NotResolvedExactly: The budget ended, so that outcomes and ways are not known.
+            ImpactNotResolved: Contacts at rest should act, and cannot.
+            CaromError: pplpy is not installed.
+        """
+        check_integer("seed", seed, 0)
+        outcomes = self.resolve(problem)
+        if not outcomes.is_complete:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {outcomes.notes[0]}; points of an outer set need not be "
+                f"outcomes: allow more with max_seconds and max_polyhedra, or use carom.Routh",
+                problem,
+            )
+        v = outcomes.sample(1, seed)[0]
+        return outcomes.witness(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 
 
 def _check_installed() -> None:
@@ -129,11 +163,19 @@ def _check_installed() -> None:
 
 @dataclass(eq=False)
 class _Task:
-    """One run of the law."""
+    """One run of the law.
+
+    Attributes:
+        law: The law.
+        problem: The impact.
+        search: What is known, and what waits.
+        starts: What waits at first where contacts at rest start the impact, else none.
+    """
 
     law: RouthExact
     problem: ImpactProblem
     search: Search
+    starts: list[Part]
 
     @property
     def inclusion(self) -> Inclusion:
@@ -168,7 +210,9 @@ class _Task:
         return f"{self.law.max_seconds:g} s"
 
     def _complete(self, how: str) -> PolyhedralSet:
-        nodes = self.search.finals()
+        nodes = [node for node in self.search.finals() if not self._stays(node.reached)]
+        if not nodes:
+            raise nothing_acts(self.problem)
         polyhedra = [(node.cell, node.reached) for node in nodes]
         return self._set(polyhedra, True, (how,), _witness=self._witness(nodes))
 
@@ -182,7 +226,15 @@ class _Task:
         """Check that no motion leaves an envelope."""
         from carom.reach.check import is_invariant
 
-        return is_invariant(self.inclusion, envelope, self._energy, max_seconds)
+        # The check takes a start at which nothing collides for an end, and asks no more.
+        return all(
+            part.cell in envelope and envelope[part.cell].contains(part.polyhedron)
+            for part in self.starts
+        ) and is_invariant(self.inclusion, envelope, self._energy, max_seconds)
+
+    def _stays(self, polyhedron: ppl.C_Polyhedron) -> bool:
+        """Tell whether contacts at rest should act, and a polyhedron is where they do not."""
+        return bool(self.starts) and bool(self.starts[0].polyhedron.contains(polyhedron))
 
     @cached_property
     def _energy(self) -> ppl.Constraint_System:
@@ -215,7 +267,11 @@ class _Task:
         end = time.monotonic() + 2.0 * self.law.max_seconds
         envelope = self._envelope(self.law.max_seconds) if few else None
         if envelope is not None and self._is_invariant(envelope, end - time.monotonic()):
-            ends = [(c, p) for c, p in envelope.items() if self.inclusion.is_final(c)]
+            ends = [
+                (c, p)
+                for c, p in envelope.items()
+                if self.inclusion.is_final(c) and not self._stays(p)
+            ]
             how = f"{reason}; it was checked that no motion leaves this outer set"
             return self._set(ends, False, (how,), inner=inner)
         return self._limits(reason, advice, inner)
@@ -242,7 +298,7 @@ class _Task:
             kinds=(kind,),
             is_complete=False,
             is_outer=True,
-            notes=(how, *_roundings(self.inclusion, self.problem.contacts, self.law)),
+            notes=(how, *roundings(self.inclusion, self.problem.contacts, self.law.grid)),
             num_polyhedra=self.search.num_polyhedra,
             inner=inner,
         )
@@ -268,7 +324,7 @@ class _Task:
             kinds=tuple(sorted({self._kind(cell) for cell in cells})),
             is_complete=is_complete,
             is_outer=not is_complete,
-            notes=(*notes, *_roundings(self.inclusion, names, self.law)),
+            notes=(*notes, *roundings(self.inclusion, names, self.law.grid)),
             num_polyhedra=self.search.num_polyhedra,
             inner=inner,
             _witness=_witness,
@@ -290,60 +346,6 @@ class _Task:
                 raise CaromError(
                     f"witness: v is no outcome; the nearest is {np.linalg.norm(end - v):.3g} away"
                 )
-            return _path(self.problem, trace(self.search.flow, best[2], best[0]))
+            return path_of(self.problem, trace(self.search.flow, best[2], best[0]))
 
         return witness
-
-
-def _nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
-    """Return {v_pre}: no contact approaches."""
-    exact = [Fraction(float(x)) for x in problem.v_pre]
-    rows = [[Fraction(int(i == j)) for j in range(len(exact))] for i in range(len(exact))]
-    equations = tuple((*row, x) for row, x in zip(rows, exact, strict=True))
-    kind = describe_kinds(problem, problem.v_pre[None])[0]
-    piece = Polytope((tuple(exact),), (), equations, kind)
-
-    def stay(v: FloatArray, tol: float) -> ImpactPath:
-        if float(np.linalg.norm(v - problem.v_pre)) > tol:
-            raise CaromError("witness: v is no outcome; nothing collides and v_pre stays")
-        return _path(problem, [])
-
-    notes = ("no contact approaches: the velocity stays as it is",)
-    return PolyhedralSet(problem, (piece,), (kind,), True, False, notes, 1, None, _witness=stay)
-
-
-def _path(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
-    """Write a witness in floats; velocities follow from the impulses."""
-    m, width = problem.num_contacts, 1 + problem.num_tangents
-    impulses = np.array([[float(x) for x in step.impulse] for step in steps])
-    impulses = impulses.reshape(len(steps), m * width)
-    sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
-    blocks = impulses.reshape(len(steps), m, width)
-    modes = tuple(
-        tuple(
-            describe_mode(step.cell[i * len(step.cell) // m :][: len(step.cell) // m], block[i])
-            for i in range(m)
-        )
-        for step, block in zip(steps, blocks, strict=True)
-    )
-    return ImpactPath(
-        v=problem.velocity_after(sums),
-        lambda_n=blocks[:, :, 0],
-        lambda_t=blocks[:, :, 1:],
-        lambda_max=blocks[:, :, 0].copy(),
-        modes=modes,
-    )
-
-
-def _roundings(inclusion: Inclusion, names: tuple[str, ...], law: RouthExact) -> tuple[str, ...]:
-    """Say what was snapped and rounded."""
-    words = ("normal velocity", "tangential velocity", "second tangential velocity")
-    snapped = tuple(
-        f"taken to be zero: {words[snap.component]} of {names[snap.contact]}, {snap.speed:.3g} m/s"
-        for snap in inclusion.snapped
-    )
-    rounded = (
-        f"J M^-1 J^T, mu and J v_pre were rounded to {law.grid:g} of their size; v_pre moved by "
-        f"{inclusion.moved:.2g} of its size"
-    )
-    return (*snapped, rounded)

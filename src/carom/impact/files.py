@@ -18,7 +18,7 @@ from carom.files import write_atomically
 from carom.impact.problem import ImpactProblem
 
 REQUIRED = ("M", "J_n", "J_t", "mu", "v_pre")
-OPTIONAL = ("contacts", "num_directions")
+OPTIONAL = ("contacts", "num_directions", "without_collision")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -26,8 +26,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def load_problem(path: str | os.PathLike[str]) -> ImpactProblem:
     """Read an impact problem from a .json or .npz file.
 
-    The file has the fields of `ImpactProblem`: M, J_n, J_t, mu, v_pre and, if wanted, contacts
-    and num_directions. In .json they are keys of one object, in .npz arrays (never pickles).
+    The file has the fields of `ImpactProblem`: M, J_n, J_t, mu, v_pre and, if wanted, contacts,
+    num_directions and without_collision. In .json they are keys of one object, in .npz arrays
+    (never pickles).
 
     Raises:
         InvalidProblem: The file is missing or unreadable, has another ending, lacks a field or

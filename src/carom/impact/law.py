@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.errors import InvalidProblem
+from carom.errors import CaromError, InvalidProblem
+from carom.outcomes.kinds import kind_words
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.sampled import SampledSet
 
 if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
@@ -24,6 +27,36 @@ class ImpactLaw(ABC):
         Raises:
             ImpactNotResolved: No outcome was found; the message says what to try.
         """
+
+    def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
+        """Resolve an impact and pick one outcome by a seed, with the steps that lead to it.
+
+        All outcomes have equal chances. A law that does not step is taken to do it all in one
+        step, and where nothing acts there is none.
+
+        Raises:
+            InvalidProblem: The seed is no integer >= 0.
+            ImpactNotResolved: No outcome was found; the message says what to try.
+        """
+        check_integer("seed", seed, 0)
+        outcomes = self.resolve(problem)
+        if not isinstance(outcomes, SampledSet):
+            raise CaromError(
+                f"draw_path: expected a SampledSet, got a {type(outcomes).__name__}; give "
+                f"{type(self).__name__} a draw_path of its own"
+            )
+        i = int(np.random.default_rng(seed).integers(len(outcomes)))
+        return outcomes.path(i) if outcomes.has_paths else _in_one_step(outcomes, i)
+
+
+def _in_one_step(outcomes: SampledSet, i: int) -> ImpactPath:
+    """Return outcome i as one step, or as none where nothing acts."""
+    problem = outcomes.problem
+    blocks = np.concatenate([outcomes.impulse_n[i][:, None], outcomes.impulse_t[i]], axis=1)
+    impulses = blocks.reshape(1, -1)[: int(blocks.any())]
+    return ImpactPath.of_impulses(
+        problem, impulses, kind_words(problem, outcomes.v_post[i : i + 1])[: len(impulses)]
+    )
 
 
 def check_integer(name: str, value: int, least: int, most: int | None = None) -> None:

@@ -30,6 +30,10 @@ class ImpactProblem:
         v_pre: (nv,) velocity before the impact.
         contacts: m names; A, B, C, ... if not given.
         num_directions: Number k >= 3 of friction directions in space; not used in the plane.
+        without_collision: Whether contacts at rest in the normal direction may act although
+            nothing collides, as where no finite force keeps a sliding contact from being driven
+            in (Painlevé's paradox). Without it a problem that does not collide has the one outcome
+            v_pre; where something collides it has no effect.
 
     Raises:
         InvalidProblem: A field is wrong; the message names it, what was expected and what came.
@@ -50,6 +54,7 @@ class ImpactProblem:
     v_pre: FloatArray
     contacts: tuple[str, ...]
     num_directions: int
+    without_collision: bool
 
     def __init__(
         self,
@@ -60,6 +65,8 @@ class ImpactProblem:
         v_pre: ArrayLike,
         contacts: Sequence[str] | None = None,
         num_directions: int = 8,
+        *,
+        without_collision: bool = False,
     ) -> None:
         velocity = _finite("v_pre", v_pre)
         if velocity.ndim != 1 or len(velocity) == 0:
@@ -75,6 +82,7 @@ class ImpactProblem:
             "v_pre": velocity,
             "contacts": _contact_names(contacts, m),
             "num_directions": _num_directions(num_directions),
+            "without_collision": _without_collision(without_collision),
         }
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(velocity @ fields["M"] @ velocity):
@@ -126,6 +134,11 @@ class ImpactProblem:
         units = np.repeat(self.space.velocity_unit, self.space.width)
         v_c = self.J @ self.v_pre / units
         return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
+
+    @cached_property
+    def starts_at_rest(self) -> bool:
+        """Tell whether contacts at rest must start this impact, since nothing collides."""
+        return self.without_collision and not self.is_colliding(self.v_pre)
 
     @property
     def speed(self) -> float:
@@ -254,3 +267,11 @@ def _num_directions(num_directions: int) -> int:
     if num_directions < 3:
         raise InvalidProblem(f"num_directions: expected at least 3, got {num_directions}")
     return int(num_directions)
+
+
+def _without_collision(without_collision: bool) -> bool:
+    if not isinstance(without_collision, bool | np.bool_):
+        raise InvalidProblem(
+            f"without_collision: expected True or False, got {without_collision!r}"
+        )
+    return bool(without_collision)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from carom.errors import ImpactNotResolved, InvalidProblem
 from carom.friction import impulse_basis
+from carom.impact.at_rest import StartedSampler
 from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.sampler import Progress, Sampler
 from carom.kernels import draws, paths
@@ -34,6 +35,9 @@ class Routh(ImpactLaw):
     Each sample lets normal impulses grow step by step, at rates that nobody can know and that
     are therefore drawn, until no contact approaches. Sample i of a seed is the same to the last
     bit whatever the number of samples or threads.
+
+    With the problem's `without_collision`, and where nothing collides, samples begin with a step
+    in which some contacts at rest act. The ways to do so take turns; its length is not h.
 
     Args:
         num_samples: Number of samples.
@@ -103,9 +107,13 @@ class Routh(ImpactLaw):
         """Return the sampled post-impact set.
 
         Raises:
-            ImpactNotResolved: Not one sample ended.
+            ImpactNotResolved: Not one sample ended, or contacts at rest should act and cannot.
         """
-        sampler = self.sampler(problem)
+        sampler: Sampler | StartedSampler
+        if problem.starts_at_rest:
+            sampler = StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
+        else:
+            sampler = self.sampler(problem)
         totals, statuses, steps = sampler.run(self.num_samples, self.num_threads, self.progress)
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         totals *= units
@@ -123,14 +131,33 @@ class Routh(ImpactLaw):
             impulse_n=impulses[:, :, 0],
             impulse_t=impulses[:, :, 1:],
             num_steps=steps[ends].astype(np.int64),
-            is_complete=not problem.is_colliding(problem.v_pre),
+            is_complete=not problem.is_colliding(problem.v_pre) and not problem.without_collision,
             v_unfinished=problem.velocity_after(totals[~finished]),
             unfinished=reasons,
             _replay=_replayer(problem, sampler, ends, steps),
         )
 
+    def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
+        """Run one sample with a seed in place of this law's own, and return its steps.
+
+        Where there are points, the seed chooses one row of them.
+
+        Raises:
+            InvalidProblem: The seed is out of range.
+            ImpactNotResolved: The sample did not end, or contacts at rest should act and cannot.
+        """
+        law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None)
+        if self.points is not None:
+            row = int(np.random.default_rng(seed).integers(len(self.points)))
+            law = replace(law, points=self.points[row : row + 1])
+        return law.resolve(problem).path(0)
+
     def sampler(self, problem: ImpactProblem) -> Sampler:
         """Prepare the kernels for a problem."""
+        return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
+
+    def _rule(self, problem: ImpactProblem) -> paths.Rule:
+        """Return where samples start and how they step, dimensionless."""
         space = problem.space
         m = space.num_contacts
         points = np.empty((0, 0)) if self.points is None else self.points
@@ -140,7 +167,7 @@ class Routh(ImpactLaw):
                 f"{points.shape[1]}"
             )
         step = self.step_impulse or float(space.impulse_unit.max())
-        rule = paths.Rule(
+        return paths.Rule(
             v_c=problem.start,
             caps=step / space.impulse_unit,
             last_caps=self._last_impulse(problem) / space.impulse_unit,
@@ -150,7 +177,6 @@ class Routh(ImpactLaw):
             seed=int(self.seed),
             points=points,
         )
-        return Sampler.prepare(space, rule, self.num_samples)
 
     def _last_impulse(self, problem: ImpactProblem) -> float:
         """Return epsilon / (3 psi) of Algorithm 2, with psi as in its first line [N s]."""
@@ -210,7 +236,7 @@ def _check_points(points: ArrayLike) -> FloatArray:
 
 
 def _replayer(
-    problem: ImpactProblem, sampler: Sampler, ends: IntArray, steps: IntArray
+    problem: ImpactProblem, sampler: Sampler | StartedSampler, ends: IntArray, steps: IntArray
 ) -> Callable[[int], ImpactPath]:
     """Return a function that runs outcome i again and tells its steps."""
 
@@ -218,15 +244,11 @@ def _replayer(
         m, c = problem.num_contacts, len(problem.J)
         record = sampler.record(int(ends[i]), int(steps[ends[i]]))
         unit = np.repeat(problem.space.impulse_unit, problem.space.width)
-        impulses = record[:, c : 2 * c] * unit
-        totals = np.vstack([np.zeros(c), np.cumsum(impulses, axis=0)])
-        shaped = impulses.reshape(len(record), m, problem.space.width)
-        return ImpactPath(
-            v=problem.velocity_after(totals),
-            lambda_n=shaped[:, :, 0],
-            lambda_t=shaped[:, :, 1:],
-            lambda_max=record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
-            modes=tuple(sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+        return ImpactPath.of_impulses(
+            problem,
+            record[:, c : 2 * c] * unit,
+            (sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+            record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
         )
 
     return replay

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom.errors import InvalidProblem
+from carom.impact.at_rest import change_velocity, nothing_acts
 from carom.impact.law import ImpactLaw
 from carom.outcomes.sampled import SampledSet
 
@@ -23,6 +24,9 @@ class RouthSingle(ImpactLaw):
     The normal impulse grows until the contact stops approaching. Meanwhile the contact slides
     against full friction; if the slip stops, it sticks where the friction cone allows that, and
     else slides on, forward or back. The outcome is unique.
+
+    With the problem's `without_collision` a contact at rest slides in where friction drives it in,
+    that is where mu |A_nt| >= A_nn and the slip has the sign of A_nt.
     """
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
@@ -30,6 +34,7 @@ class RouthSingle(ImpactLaw):
 
         Raises:
             InvalidProblem: There are several contacts, or the contact is in space.
+            ImpactNotResolved: A contact at rest should act, and cannot.
         """
         if problem.num_contacts != 1 or problem.num_tangents != 1:
             raise InvalidProblem(
@@ -37,6 +42,9 @@ class RouthSingle(ImpactLaw):
                 f"{problem.num_tangents} tangents each; use carom.Routh"
             )
         impulse, phases = _impulse(problem)
+        if problem.starts_at_rest and not change_velocity(problem.space, impulse[None])[0]:
+            raise nothing_acts(problem)
+        impulse = impulse * problem.space.impulse_unit
         return SampledSet(
             problem=problem,
             law="Routh, one contact, closed form",
@@ -50,13 +58,15 @@ class RouthSingle(ImpactLaw):
 
 
 def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
-    """Return the impulse (n, t) [N s] and the phases that it went through."""
+    """Return the dimensionless impulse (n, t) and the phases that it went through."""
     A = problem.space.A
     mu = float(problem.mu[0])
     v_n, v_t = problem.start
     impulse = np.zeros(2)
     phases: list[str] = []
-    if not problem.is_colliding(problem.v_pre):
+    # A contact at rest that does not slide has no reason to act.
+    can_act = problem.without_collision and v_n == 0.0 and v_t != 0.0
+    if not problem.is_colliding(problem.v_pre) and not can_act:
         return impulse, phases
     if v_t != 0.0:
         slip = np.sign(v_t)
@@ -69,7 +79,7 @@ def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
         length = min(until_stop, until_end)
         impulse += length * direction
         if until_end <= until_stop:
-            return impulse * problem.space.impulse_unit, phases
+            return impulse, phases
         v_n += length * rate_n
     if abs(A[1, 0]) <= mu * A[1, 1]:
         ratio = -A[1, 0] / A[1, 1] if A[1, 1] > 0.0 else 0.0
@@ -80,4 +90,4 @@ def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
         direction = np.array([1.0, -mu * slip])
         phases.append(f"slides {'+' if slip > 0 else '-'}")
     impulse += -v_n / (A[0] @ direction) * direction
-    return impulse * problem.space.impulse_unit, phases
+    return impulse, phases

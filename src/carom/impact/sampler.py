@@ -39,12 +39,16 @@ TRIAL_SEED = 2**53
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """One impact and one rule, ready to be run."""
+    """One impact and one rule, ready to be run.
+
+    Draws of its samples are numbered from `number` on, which is 0 where points take their place.
+    """
 
     space: ContactSpace
     rule: paths.Rule
     table: Table
     singles: Table
+    number: int = 0
 
     @classmethod
     def prepare(cls, space: ContactSpace, rule: paths.Rule, num_samples: int) -> Sampler:
@@ -67,6 +71,8 @@ class Sampler:
         if num_samples < WORTH_A_TRIAL or len(pieces) > MOST_COMPARED:
             return plain
         trial = _run_trial(plain, TRIAL_SAMPLES)
+        if not len(trial.u):
+            return plain
         return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
 
     def run(
@@ -122,7 +128,7 @@ class Sampler:
                 self.rule,
                 extents(self.space),
                 single_extents(self.space),
-                first,
+                self.number + first,
                 totals,
                 statuses,
                 steps,

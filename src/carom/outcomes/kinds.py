@@ -28,13 +28,18 @@ def contact_kinds(
     return ~lifts & ~slides, slides, lifts
 
 
-def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
-    """Say for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
+def kind_words(problem: ImpactProblem, v_post: FloatArray) -> list[tuple[str, ...]]:
+    """Say for each outcome (n, nv) what every contact does, in one word: "sticks", "lifts"."""
     sticks, slides, _ = contact_kinds(problem, problem.contact_velocity(v_post))
     words = np.where(sticks, "sticks", np.where(slides, "slides", "lifts"))
+    return [tuple(row) for row in words.tolist()]
+
+
+def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
+    """Say for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
     return tuple(
         ", ".join(f"{name} {word}" for name, word in zip(problem.contacts, row, strict=True))
-        for row in words
+        for row in kind_words(problem, v_post)
     )
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +31,33 @@ class ImpactPath:
     lambda_t: FloatArray
     lambda_max: FloatArray
     modes: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of_impulses(
+        cls,
+        problem: ImpactProblem,
+        impulses: FloatArray,
+        modes: Iterable[tuple[str, ...]],
+        lambda_max: FloatArray | None = None,
+    ) -> ImpactPath:
+        """Follow impulses from v_pre on.
+
+        Args:
+            problem: The impact.
+            impulses: (steps, m (1 + d)) of each step, contact by contact, normal first [N s].
+            modes: What each contact did in each step.
+            lambda_max: (steps, m) caps [N s]; by default the normal impulses themselves.
+        """
+        m, width = problem.num_contacts, 1 + problem.num_tangents
+        sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
+        blocks = impulses.reshape(len(impulses), m, width)
+        return cls(
+            v=problem.velocity_after(sums),
+            lambda_n=blocks[:, :, 0],
+            lambda_t=blocks[:, :, 1:],
+            lambda_max=blocks[:, :, 0].copy() if lambda_max is None else lambda_max,
+            modes=tuple(modes),
+        )
 
     @property
     def num_steps(self) -> int:

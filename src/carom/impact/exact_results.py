@@ -1,0 +1,66 @@
+"""Write down what an exact search found, or that there was nothing to search."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carom.errors import CaromError
+from carom.outcomes.kinds import describe_kinds, describe_mode
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.polytope import Polytope
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+    from carom.reach.inclusion import Inclusion
+    from carom.reach.witness import Step
+
+
+def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
+    """Return {v_pre}: no contact approaches."""
+    exact = [Fraction(float(x)) for x in problem.v_pre]
+    rows = [[Fraction(int(i == j)) for j in range(len(exact))] for i in range(len(exact))]
+    equations = tuple((*row, x) for row, x in zip(rows, exact, strict=True))
+    kind = describe_kinds(problem, problem.v_pre[None])[0]
+    piece = Polytope((tuple(exact),), (), equations, kind)
+
+    def stay(v: FloatArray, tol: float) -> ImpactPath:
+        if float(np.linalg.norm(v - problem.v_pre)) > tol:
+            raise CaromError("witness: v is no outcome; nothing collides and v_pre stays")
+        return path_of(problem, [])
+
+    notes = ("no contact approaches: the velocity stays as it is",)
+    return PolyhedralSet(problem, (piece,), (kind,), True, False, notes, 1, None, _witness=stay)
+
+
+def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
+    """Write a witness in floats; velocities follow from the impulses."""
+    m, width = problem.num_contacts, 1 + problem.num_tangents
+    impulses = np.array([[float(x) for x in step.impulse] for step in steps])
+    impulses = impulses.reshape(len(steps), m * width)
+    modes = (
+        tuple(
+            describe_mode(step.cell[i * len(step.cell) // m :][: len(step.cell) // m], block[i])
+            for i in range(m)
+        )
+        for step, block in zip(steps, impulses.reshape(len(steps), m, width), strict=True)
+    )
+    return ImpactPath.of_impulses(problem, impulses, modes)
+
+
+def roundings(inclusion: Inclusion, names: tuple[str, ...], grid: float) -> tuple[str, ...]:
+    """Say what was snapped and rounded."""
+    words = ("normal velocity", "tangential velocity", "second tangential velocity")
+    snapped = tuple(
+        f"taken to be zero: {words[snap.component]} of {names[snap.contact]}, {snap.speed:.3g} m/s"
+        for snap in inclusion.snapped
+    )
+    rounded = (
+        f"J M^-1 J^T, mu and J v_pre were rounded to {grid:g} of their size; v_pre moved by "
+        f"{inclusion.moved:.2g} of its size"
+    )
+    return (*snapped, rounded)
