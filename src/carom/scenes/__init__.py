@@ -9,7 +9,15 @@ from carom.scenes.scene import Scene
 __all__ = ["Scene", "load", "names"]
 
 # Each name is that of a module in this folder, with dashes for underscores.
-_NAMES = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack")
+_NAMES = (
+    "rocking-block",
+    "compass-gait",
+    "box-wall",
+    "ramone",
+    "disk-stack",
+    "zeno-block",
+    "painleve-rod",
+)
 
 
 def names() -> tuple[str, ...]:

@@ -23,6 +23,7 @@ def make(
     leg_length: float = 1.0,
     mass_to_foot: float = 0.5,
     mass: float = 1.0,
+    hip_mass: float = 0.0,
     leg_pitch: float = math.radians(78.0),
     leading_rate: float = 0.25,
     trailing_rate: float = 0.25,
@@ -37,6 +38,8 @@ def make(
         leg_length: Length of a leg [m].
         mass_to_foot: Distance of a leg's point mass from its foot [m].
         mass: Mass of a leg [kg].
+        hip_mass: Mass of the hip [kg]. Without it the hip is free of forces, and jerks when the
+            legs come to lie in one line.
         leg_pitch: Trailing leg's angle; the leading leg's is its opposite, so that both feet
             touch [rad].
         leading_rate: Leading leg's angular velocity [rad/s].
@@ -59,7 +62,7 @@ def make(
         )
         for name in ("leading", "trailing")
     ]
-    hip = Body("hip", 0.0, 0.0, joints=(Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0))))
+    hip = Body("hip", hip_mass, 0.0, joints=(Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0))))
     system = PlanarSystem(
         bodies=[hip, *legs],
         contacts=[

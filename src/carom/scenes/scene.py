@@ -25,6 +25,9 @@ class Scene:
         step_impulse: The paper's h, the largest normal impulse of one step [N s].
         max_steps: The paper's N, the length of one path.
         num_samples: The paper's M, the number of paths.
+        without_collision: Whether its impact is one of contacts at rest (Painleve).
+        duration: How long its motion is shown [s].
+        law: The law that its motion is shown with, as the command line names it.
     """
 
     name: str
@@ -35,6 +38,9 @@ class Scene:
     step_impulse: float
     max_steps: int
     num_samples: int
+    without_collision: bool = False
+    duration: float = 1.0
+    law: str = "routh"
 
     def __post_init__(self) -> None:
         for field in ("q", "v"):
@@ -45,7 +51,7 @@ class Scene:
     @property
     def problem(self) -> ImpactProblem:
         """Return the impact of the contacts that touch at `q`."""
-        return self.system.impact_problem(self.q, self.v)
+        return self.system.impact_problem(self.q, self.v, without_collision=self.without_collision)
 
 
 def velocity_at_rest(

@@ -1,136 +1,25 @@
-"""Planar systems: a tree of bodies in one-dof joints, with disc and half-plane contacts.
+"""Planar systems: a tree of bodies in one-dof joints, with disc and half-plane contacts."""
 
-Angles count counter-clockwise. A link of length l is drawn hanging down at angle zero: its far end
-is at (0, -l) in its frame.
-"""
+from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from carom.errors import InvalidProblem
-from carom.systems.planar_contacts import (
-    FLOOR,
-    Contact,
-    ContactState,
-    Disc,
-    DiscContact,
-    HalfPlane,
-    PlaneContact,
-)
-from carom.systems.planar_frame import (
-    Frame,
-    Vector2,
-    checked_direction,
-    checked_nonnegative,
-    checked_unique,
-    checked_vector,
-    world_frame,
-)
-from carom.systems.system import System
+from carom.kernels import planar as kernels
+from carom.systems.planar_bodies import Body, Prismatic
+from carom.systems.planar_contacts import Contact, DiscContact
+from carom.systems.planar_frame import Frame, Vector2, checked_unique, checked_vector
+from carom.systems.system import Dynamics, System
+from carom.typing import ArrayLike, FloatArray
 
-__all__ = [
-    "FLOATING",
-    "FLOOR",
-    "Body",
-    "Circle",
-    "Disc",
-    "DiscContact",
-    "HalfPlane",
-    "PlanarSystem",
-    "PlaneContact",
-    "Polygon",
-    "Prismatic",
-    "Revolute",
-]
+GRAVITY: Vector2 = (0.0, -9.81)
+"""Acceleration of gravity where nothing else is said [m/s^2]."""
 
-
-@dataclass(frozen=True)
-class Prismatic:
-    """Slide along an axis of the frame reached so far [m].
-
-    Attributes:
-        axis: Direction; scaled to unit length.
-    """
-
-    axis: Vector2
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", checked_direction(self.axis, "axis of a prismatic joint"))
-
-    def advance(self, frame: Frame, coordinate: float, index: int) -> Frame:
-        """Return `frame` after this joint, driven by velocity number `index`."""
-        x, y = self.axis
-        moved = frame.shifted((coordinate * x, coordinate * y))
-        jacobian = moved.origin_jacobian.copy()
-        jacobian[:, index] += frame.rotate(self.axis)
-        return replace(moved, origin_jacobian=jacobian)
-
-
-@dataclass(frozen=True)
-class Revolute:
-    """Turn about the origin of the frame reached so far [rad]."""
-
-    def advance(self, frame: Frame, coordinate: float, index: int) -> Frame:
-        """Return `frame` after this joint, driven by velocity number `index`."""
-        jacobian = frame.angle_jacobian.copy()
-        jacobian[index] += 1.0
-        return replace(frame, angle=frame.angle + coordinate, angle_jacobian=jacobian)
-
-
-Joint = Prismatic | Revolute
-
-FLOATING: tuple[Joint, ...] = (Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0)), Revolute())
-
-
-@dataclass(frozen=True)
-class Polygon:
-    """Outline a body by a closed polygon in its frame [m]; two points make a line."""
-
-    points: tuple[Vector2, ...]
-
-
-@dataclass(frozen=True)
-class Circle:
-    """Outline a body by a circle in its frame [m]."""
-
-    center: Vector2 = (0.0, 0.0)
-    radius: float = 1.0
-
-
-@dataclass(frozen=True)
-class Body:
-    """Describe one rigid body and the joints that carry it.
-
-    Attributes:
-        name: Name, unique in a system.
-        mass: Mass [kg]; 0 for a body that only carries others.
-        inertia: Moment of inertia about the centre of mass [kg m^2].
-        parent: Name of the body that carries it, listed before it; None is the world.
-        placement: Offset of its first joint in the parent's frame [m].
-        joints: One-dof joints, applied in order; each adds one coordinate.
-        com: Centre of mass in the body's frame [m].
-        outline: Shapes to draw; physics ignores them.
-    """
-
-    name: str
-    mass: float
-    inertia: float
-    parent: str | None = None
-    placement: Vector2 = (0.0, 0.0)
-    joints: tuple[Joint, ...] = FLOATING
-    com: Vector2 = (0.0, 0.0)
-    outline: tuple[Polygon | Circle, ...] = ()
-
-    def __post_init__(self) -> None:
-        of = f"of body {self.name!r}"
-        object.__setattr__(self, "mass", checked_nonnegative(self.mass, f"mass {of}"))
-        object.__setattr__(self, "inertia", checked_nonnegative(self.inertia, f"inertia {of}"))
-        object.__setattr__(self, "placement", checked_vector(self.placement, f"placement {of}"))
-        object.__setattr__(self, "com", checked_vector(self.com, f"com {of}"))
+Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
+"""Generalized forces (nv,) that act on the joints, as a function of t, q and v."""
 
 
 @final
@@ -143,9 +32,18 @@ class PlanarSystem(System):
     Attributes:
         bodies: The bodies, parents first.
         contact_pairs: What touches what, in the order of `contacts`.
+        gravity: Acceleration of gravity [m/s^2].
+        inputs: Forces on the joints as a function of t, q and v, or None.
     """
 
-    def __init__(self, bodies: Sequence[Body], contacts: Sequence[Contact]) -> None:
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        contacts: Sequence[Contact],
+        *,
+        gravity: Vector2 = GRAVITY,
+        inputs: Inputs | None = None,
+    ) -> None:
         """Check the tree and the contacts.
 
         Raises:
@@ -153,11 +51,14 @@ class PlanarSystem(System):
         """
         self.bodies = tuple(bodies)
         self.contact_pairs = tuple(contacts)
+        self.gravity = checked_vector(gravity, "gravity")
+        self.inputs = inputs
         _check_tree(self.bodies)
         _check_contacts(self.bodies, self.contact_pairs)
         self._num_coordinates = sum(len(body.joints) for body in self.bodies)
         if self._num_coordinates == 0:
             raise InvalidProblem("nothing can move: give at least one body a joint")
+        self._tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
 
     @property
     def nq(self) -> int:
@@ -175,72 +76,141 @@ class PlanarSystem(System):
         return tuple(pair.name for pair in self.contact_pairs)
 
     @property
-    def mu(self) -> NDArray[np.float64]:
+    def mu(self) -> FloatArray:
         """Return the friction coefficients, (m,)."""
         return np.array([pair.mu for pair in self.contact_pairs], dtype=np.float64)
 
-    def mass_matrix(self, q: ArrayLike) -> NDArray[np.float64]:
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
         """Return M = Σ m J_c^T J_c + I J_w^T J_w over the bodies, (nv, nv)."""
-        frames = self.frames(q)
-        mass_matrix = np.zeros((self.nv, self.nv))
-        for body in self.bodies:
-            com = frames[body.name].point_jacobian(body.com)
-            turn = frames[body.name].angle_jacobian
-            mass_matrix += body.mass * (com.T @ com) + body.inertia * np.outer(turn, turn)
-        return mass_matrix
+        return self.dynamics(q).M
 
-    def velocity_map(self, q: ArrayLike) -> NDArray[np.float64]:
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
         """Return the identity, (nq, nv)."""
         return np.eye(self.nv)
 
-    def gap(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Return the distance between the surfaces of each contact, (m,) [m]."""
-        return np.array([state.gap for state in self._contact_states(q)], dtype=np.float64)
+    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return the force of gravity, of inertia and of the inputs, (nv,)."""
+        return self.dynamics(q, v, t).force
 
-    def normal_jacobian(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Return d gap / d q, (m, nv)."""
-        rows = [state.normal_row for state in self._contact_states(q)]
-        return np.array(rows, dtype=np.float64).reshape(-1, self.nv)
-
-    def tangent_jacobian(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Return the rows of the material contact points along the tangent, (m, 1, nv)."""
-        rows = [state.tangent_row for state in self._contact_states(q)]
-        return np.array(rows, dtype=np.float64).reshape(-1, 1, self.nv)
-
-    def body_poses(self, q: ArrayLike) -> NDArray[np.float64]:
-        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return -Σ m g·c, with c the bodies' centres of mass [J]."""
         frames = self.frames(q)
-        return np.array(
-            [(*frames[body.name].origin, frames[body.name].angle) for body in self.bodies]
+        return -float(
+            sum(
+                body.mass * np.dot(self.gravity, frames[body.name].point(body.com))
+                for body in self.bodies
+            )
         )
 
-    def frames(self, q: ArrayLike) -> dict[str, Frame]:
-        """Return every body's frame and its Jacobians at `q`, by name."""
-        coordinates = self._checked_configuration(q)
-        world = world_frame(self.nv)
-        frames: dict[str, Frame] = {}
-        index = 0
-        for body in self.bodies:
-            parent = world if body.parent is None else frames[body.parent]
-            frame = parent.shifted(body.placement)
-            for joint in body.joints:
-                frame = joint.advance(frame, float(coordinates[index]), index)
-                index += 1
-            frames[body.name] = frame
-        return frames
+    def gap(self, q: ArrayLike) -> FloatArray:
+        """Return the distance between the surfaces of each contact, (m,) [m]."""
+        return self.dynamics(q).phi
 
-    def _contact_states(self, q: ArrayLike) -> list[ContactState]:
-        frames = self.frames(q)
-        return [pair.state(frames) for pair in self.contact_pairs]
+    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return d gap / d q, (m, nv)."""
+        return self.dynamics(q).J_n
 
-    def _checked_configuration(self, q: ArrayLike) -> NDArray[np.float64]:
-        coordinates = np.asarray(q, dtype=np.float64)
-        if coordinates.shape != (self.nq,) or not np.isfinite(coordinates).all():
+    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return the rows of the material contact points along the tangent, (m, 1, nv)."""
+        return self.dynamics(q).J_t
+
+    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return dJ/dt v of each contact, normal first, (m, 2) [m/s^2]."""
+        return self.dynamics(q, v).bias
+
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time, from one pass over the bodies.
+
+        Raises:
+            InvalidProblem: If q or v is not `nv` finite numbers, or two discs that may touch
+                have one centre, where no normal exists.
+        """
+        n, m = self.nv, len(self.contact_pairs)
+        q = self._checked("q", q)
+        rates = np.zeros(n) if v is None else self._checked("v", v)
+        pose, bias, J = self._place(q, rates)
+        M, force = np.empty((n, n)), np.empty(n)
+        kernels.inertia(self._tree, pose, bias, J, M, force)
+        phi, J_n, J_t = np.empty(m), np.empty((m, n)), np.empty((m, n))
+        contact_bias = np.empty((m, 2))
+        wrong = kernels.touch(self._tree, rates, pose, bias, J, phi, J_n, J_t, contact_bias)
+        if wrong >= 0:
             raise InvalidProblem(
-                f"q must be {self.nq} finite numbers, got {coordinates} of shape "
-                f"{coordinates.shape}"
+                f"contact {self.contacts[wrong]!r} has no normal: the centres of its discs coincide"
             )
-        return coordinates
+        if self.inputs is not None:
+            force += self._checked("inputs", self.inputs(t, q, rates))
+        return Dynamics(M, force, phi, J_n, J_t[:, None, :], contact_bias)
+
+    def body_poses(self, q: ArrayLike) -> FloatArray:
+        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
+        return self._place(self._checked("q", q), np.zeros(self.nv))[0][:, :3]
+
+    def frames(self, q: ArrayLike) -> dict[str, Frame]:
+        """Return every body's frame at `q`, by name."""
+        return {
+            body.name: Frame((float(x), float(y)), float(angle))
+            for body, (x, y, angle) in zip(self.bodies, self.body_poses(q), strict=True)
+        }
+
+    def _place(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        b = len(self.bodies)
+        pose, bias, J = np.empty((b, 4)), np.empty((b, 2)), np.empty((b, 3, self.nv))
+        kernels.place(self._tree, q, v, pose, bias, J)
+        return pose, bias, J
+
+    def _checked(self, name: str, value: ArrayLike) -> FloatArray:
+        array = np.asarray(value, dtype=np.float64)
+        if array.shape != (self.nv,) or not np.isfinite(array).all():
+            raise InvalidProblem(
+                f"{name} must be {self.nv} finite numbers, got {array} of shape {array.shape}"
+            )
+        return np.ascontiguousarray(array)
+
+
+def _arrays(
+    bodies: tuple[Body, ...], contacts: tuple[Contact, ...], gravity: Vector2
+) -> kernels.Tree:
+    """Lay a system out for the kernels."""
+    index = {body.name: i for i, body in enumerate(bodies)}
+    joints = [joint for body in bodies for joint in body.joints]
+    discs = [contact if isinstance(contact, DiscContact) else None for contact in contacts]
+    planes = [None if isinstance(contact, DiscContact) else contact.plane for contact in contacts]
+    none = (0.0, 0.0)
+    return kernels.Tree(
+        parent=np.array(
+            [kernels.WORLD if body.parent is None else index[body.parent] for body in bodies]
+        ),
+        placement=_pairs(body.placement for body in bodies),
+        first_joint=np.cumsum([0] + [len(body.joints) for body in bodies]),
+        com=_pairs(body.com for body in bodies),
+        mass=np.array([body.mass for body in bodies]),
+        inertia=np.array([body.inertia for body in bodies]),
+        joint=np.array(
+            [
+                kernels.PRISMATIC if isinstance(joint, Prismatic) else kernels.REVOLUTE
+                for joint in joints
+            ]
+        ),
+        axis=_pairs(joint.axis if isinstance(joint, Prismatic) else none for joint in joints),
+        body=np.array([index[contact.disc.body] for contact in contacts], dtype=np.int64),
+        center=_pairs(contact.disc.center for contact in contacts),
+        radius=np.array([contact.disc.radius for contact in contacts], dtype=np.float64),
+        other=np.array(
+            [index[pair.other.body] if pair else kernels.WORLD for pair in discs], dtype=np.int64
+        ),
+        other_center=_pairs(
+            plane.point if plane else pair.other.center if pair else none
+            for plane, pair in zip(planes, discs, strict=True)
+        ),
+        other_radius=np.array([pair.other.radius if pair else 0.0 for pair in discs]),
+        normal=_pairs(plane.normal if plane else none for plane in planes),
+        gravity=np.array(gravity),
+    )
+
+
+def _pairs(vectors: Iterable[Vector2]) -> FloatArray:
+    return np.array(list(vectors), dtype=np.float64).reshape(-1, 2)
 
 
 def _check_tree(bodies: tuple[Body, ...]) -> None:

@@ -6,35 +6,15 @@ with its centre's Jacobian J_c, its turning rate's J_w and the contact point at 
 centre, that point moves along t with (t · J_c + r J_w) v, and along n with n · J_c v.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from carom.errors import InvalidProblem
 from carom.systems.planar_frame import (
-    Frame,
     Vector2,
     checked_direction,
     checked_nonnegative,
     checked_vector,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class ContactState:
-    """Hold one contact's geometry at one configuration.
-
-    Attributes:
-        gap: Distance between the surfaces, < 0 if they penetrate [m].
-        normal_row: d gap / d q, (nv,).
-        tangent_row: Velocity of the material points along the tangent, (nv,).
-    """
-
-    gap: float
-    normal_row: NDArray[np.float64]
-    tangent_row: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -102,18 +82,6 @@ class PlaneContact:
         """Return the names of the bodies that it involves."""
         return (self.disc.body,)
 
-    def state(self, frames: Mapping[str, Frame]) -> ContactState:
-        """Return gap and rows, given every body's frame."""
-        normal = np.array(self.plane.normal)
-        frame = frames[self.disc.body]
-        offset = frame.point(self.disc.center) - np.array(self.plane.point)
-        center_jacobian = frame.point_jacobian(self.disc.center)
-        return ContactState(
-            float(normal @ offset) - self.disc.radius,
-            normal @ center_jacobian,
-            _tangent(normal) @ center_jacobian + self.disc.radius * frame.angle_jacobian,
-        )
-
 
 @dataclass(frozen=True)
 class DiscContact:
@@ -148,35 +116,5 @@ class DiscContact:
         """Return the names of the bodies that it involves."""
         return (self.disc.body, self.other.body)
 
-    def state(self, frames: Mapping[str, Frame]) -> ContactState:
-        """Return gap and rows, given every body's frame.
-
-        Raises:
-            InvalidProblem: If the centres coincide, where no normal exists.
-        """
-        frame, other_frame = frames[self.disc.body], frames[self.other.body]
-        offset = frame.point(self.disc.center) - other_frame.point(self.other.center)
-        distance = float(np.hypot(offset[0], offset[1]))
-        if distance == 0.0:
-            raise InvalidProblem(
-                f"contact {self.name!r} has no normal: the centres of its discs coincide"
-            )
-        normal = offset / distance
-        relative = frame.point_jacobian(self.disc.center) - other_frame.point_jacobian(
-            self.other.center
-        )
-        rolling = (
-            self.disc.radius * frame.angle_jacobian + self.other.radius * other_frame.angle_jacobian
-        )
-        return ContactState(
-            distance - self.disc.radius - self.other.radius,
-            normal @ relative,
-            _tangent(normal) @ relative + rolling,
-        )
-
 
 Contact = PlaneContact | DiscContact
-
-
-def _tangent(normal: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([normal[1], -normal[0]])

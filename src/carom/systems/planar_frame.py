@@ -1,58 +1,36 @@
-"""Planar frames that carry their Jacobians, and checks on planar input."""
+"""Planar frames, and checks on planar input."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carom.errors import InvalidProblem
 
 Vector2 = tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Frame:
-    """Locate a body at one configuration and say how each velocity moves it.
+    """Locate a body at one configuration.
 
     Attributes:
-        origin: Position of the frame's origin in the world, (2,) [m].
+        origin: Position of the frame's origin in the world [m].
         angle: Rotation from the world, counter-clockwise [rad].
-        origin_jacobian: d origin / d q, (2, nv).
-        angle_jacobian: d angle / d q, (nv,).
     """
 
-    origin: NDArray[np.float64]
+    origin: Vector2
     angle: float
-    origin_jacobian: NDArray[np.float64]
-    angle_jacobian: NDArray[np.float64]
 
-    def rotate(self, vector: Vector2) -> NDArray[np.float64]:
-        """Turn a vector given in this frame into world coordinates, (2,)."""
+    def point(self, offset: Vector2) -> Vector2:
+        """Return the world position of a point fixed in this frame [m]."""
         cosine, sine = math.cos(self.angle), math.sin(self.angle)
-        x, y = vector
-        return np.array([cosine * x - sine * y, sine * x + cosine * y])
-
-    def point(self, offset: Vector2) -> NDArray[np.float64]:
-        """Return the world position of a point fixed in this frame, (2,) [m]."""
-        return self.origin + self.rotate(offset)
-
-    def point_jacobian(self, offset: Vector2) -> NDArray[np.float64]:
-        """Return the Jacobian of a point fixed in this frame, (2, nv)."""
-        x, y = self.rotate(offset)
-        return self.origin_jacobian + np.outer([-y, x], self.angle_jacobian)
-
-    def shifted(self, offset: Vector2) -> "Frame":
-        """Return the parallel frame whose origin is the point at `offset`."""
-        return Frame(
-            self.point(offset), self.angle, self.point_jacobian(offset), self.angle_jacobian
+        x, y = offset
+        return (
+            self.origin[0] + cosine * x - sine * y,
+            self.origin[1] + sine * x + cosine * y,
         )
-
-
-def world_frame(num_velocities: int) -> Frame:
-    """Return the frame that no coordinate moves."""
-    return Frame(np.zeros(2), 0.0, np.zeros((2, num_velocities)), np.zeros(num_velocities))
 
 
 def checked_vector(value: Sequence[float], what: str) -> Vector2:

@@ -1,12 +1,35 @@
-"""What a mechanical system must answer so that carom can resolve its impacts."""
+"""What a mechanical system must answer so that carom can resolve its impacts and move it."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
+from carom.typing import ArrayLike, FloatArray
+
+
+class Dynamics(NamedTuple):
+    """A system's equations of motion at one state: M dv/dt = force + J^T contact forces.
+
+    Attributes:
+        M: (nv, nv) mass matrix.
+        force: (nv,) smooth force.
+        phi: (m,) gaps [m].
+        J_n: (m, nv) normal Jacobian.
+        J_t: (m, d, nv) tangential Jacobian.
+        bias: (m, 1 + d) dJ/dt v, normal first [m/s^2].
+    """
+
+    M: FloatArray
+    force: FloatArray
+    phi: FloatArray
+    J_n: FloatArray
+    J_t: FloatArray
+    bias: FloatArray
 
 
 class System(ABC):
@@ -34,31 +57,76 @@ class System(ABC):
 
     @property
     @abstractmethod
-    def mu(self) -> NDArray[np.float64]:
+    def mu(self) -> FloatArray:
         """Return the friction coefficients, (m,)."""
 
     @abstractmethod
-    def mass_matrix(self, q: ArrayLike) -> NDArray[np.float64]:
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
         """Return M(q), (nv, nv), so that the kinetic energy is v·M v / 2 [J]."""
 
     @abstractmethod
-    def velocity_map(self, q: ArrayLike) -> NDArray[np.float64]:
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
         """Return Γ(q), (nq, nv), so that dq/dt = Γ v."""
 
     @abstractmethod
-    def gap(self, q: ArrayLike) -> NDArray[np.float64]:
+    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return F_s(q, v, t), (nv,): all that accelerates without contact.
+
+        That is gravity, the forces of inertia (Coriolis and centrifugal) and inputs, so that
+        M dv/dt = F_s while nothing touches.
+        """
+
+    @abstractmethod
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return the potential energy of the forces that have one, such as gravity [J]."""
+
+    @abstractmethod
+    def gap(self, q: ArrayLike) -> FloatArray:
         """Return φ(q), (m,) [m]: > 0 apart, < 0 penetrating."""
 
     @abstractmethod
-    def normal_jacobian(self, q: ArrayLike) -> NDArray[np.float64]:
+    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
         """Return J_n(q), (m, nv), so that dφ/dt = J_n v [m/s]."""
 
     @abstractmethod
-    def tangent_jacobian(self, q: ArrayLike) -> NDArray[np.float64]:
+    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
         """Return J_t(q), (m, d, nv): J_t v is the sliding velocity of the material points [m/s]."""
 
+    @abstractmethod
+    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return dJ/dt v of each contact, normal first, (m, 1 + d) [m/s^2].
+
+        A contact accelerates by J dv/dt + bias.
+        """
+
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time; v is at rest if not given.
+
+        A system that finds all of it in one pass does well to override this: `simulate` calls
+        nothing else while it integrates.
+        """
+        rates = np.zeros(self.nv) if v is None else v
+        return Dynamics(
+            self.mass_matrix(q),
+            self.smooth_force(q, rates, t),
+            self.gap(q),
+            self.normal_jacobian(q),
+            self.tangent_jacobian(q),
+            self.contact_bias(q, rates),
+        )
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> float:
+        """Return kinetic plus potential energy [J]."""
+        rates = np.asarray(v, dtype=np.float64)
+        return float(0.5 * rates @ self.mass_matrix(q) @ rates) + self.potential_energy(q)
+
     def impact_problem(
-        self, q: ArrayLike, v: ArrayLike, gap_tolerance: float = 1e-6
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        gap_tolerance: float = 1e-6,
+        *,
+        without_collision: bool = False,
     ) -> ImpactProblem:
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
@@ -66,24 +134,26 @@ class System(ABC):
             q: Configuration, (nq,).
             v: Velocity before the impact, (nv,).
             gap_tolerance: A contact touches if its gap is at most this [m].
+            without_collision: Let contacts at rest act although nothing collides.
 
         Raises:
             InvalidProblem: If no contact touches.
         """
-        phi = self.gap(q)
-        touching = np.flatnonzero(phi <= gap_tolerance)
+        here = self.dynamics(q)
+        touching = np.flatnonzero(here.phi <= gap_tolerance)
         if touching.size == 0:
-            raise InvalidProblem(self._nothing_touches(phi, gap_tolerance))
+            raise InvalidProblem(self._nothing_touches(here.phi, gap_tolerance))
         return ImpactProblem(
-            M=self.mass_matrix(q),
-            J_n=self.normal_jacobian(q)[touching],
-            J_t=self.tangent_jacobian(q)[touching],
+            M=here.M,
+            J_n=here.J_n[touching],
+            J_t=here.J_t[touching],
             mu=self.mu[touching],
             v_pre=np.asarray(v, dtype=np.float64),
             contacts=tuple(self.contacts[i] for i in touching),
+            without_collision=without_collision,
         )
 
-    def _nothing_touches(self, phi: NDArray[np.float64], gap_tolerance: float) -> str:
+    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
         if phi.size == 0:
             return "no contact touches: the system has no contacts"
         nearest = int(np.argmin(phi))

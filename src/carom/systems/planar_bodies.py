@@ -1,0 +1,161 @@
+"""Planar bodies, the joints that carry them, and the shapes that people draw.
+
+Angles count counter-clockwise. A link of length l is drawn hanging down at angle zero: its far end
+is at (0, -l) in its frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from carom.systems.planar_frame import (
+    Vector2,
+    checked_direction,
+    checked_nonnegative,
+    checked_vector,
+)
+
+
+@dataclass(frozen=True)
+class Prismatic:
+    """Slide along an axis of the frame reached so far [m].
+
+    Attributes:
+        axis: Direction; scaled to unit length.
+    """
+
+    axis: Vector2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", checked_direction(self.axis, "axis of a prismatic joint"))
+
+
+@dataclass(frozen=True)
+class Revolute:
+    """Turn about the origin of the frame reached so far [rad]."""
+
+
+Joint = Prismatic | Revolute
+
+FLOATING: tuple[Joint, ...] = (Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0)), Revolute())
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """Outline a body by a closed polygon in its frame [m]; two points make a line."""
+
+    points: tuple[Vector2, ...]
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Outline a body by a circle in its frame [m]."""
+
+    center: Vector2 = (0.0, 0.0)
+    radius: float = 1.0
+
+
+@dataclass(frozen=True)
+class Body:
+    """Describe one rigid body and the joints that carry it.
+
+    `Body.box`, `Body.disc`, `Body.rod` and `Body.point` make uniform ones.
+
+    Attributes:
+        name: Name, unique in a system.
+        mass: Mass [kg]; 0 for a body that only carries others.
+        inertia: Moment of inertia about the centre of mass [kg m^2].
+        parent: Name of the body that carries it, listed before it; None is the world.
+        placement: Offset of its first joint in the parent's frame [m].
+        joints: One-dof joints, applied in order; each adds one coordinate.
+        com: Centre of mass in the body's frame [m].
+        outline: Shapes to draw; physics ignores them.
+    """
+
+    name: str
+    mass: float
+    inertia: float
+    parent: str | None = None
+    placement: Vector2 = (0.0, 0.0)
+    joints: tuple[Joint, ...] = FLOATING
+    com: Vector2 = (0.0, 0.0)
+    outline: tuple[Polygon | Circle, ...] = ()
+
+    def __post_init__(self) -> None:
+        of = f"of body {self.name!r}"
+        object.__setattr__(self, "mass", checked_nonnegative(self.mass, f"mass {of}"))
+        object.__setattr__(self, "inertia", checked_nonnegative(self.inertia, f"inertia {of}"))
+        object.__setattr__(self, "placement", checked_vector(self.placement, f"placement {of}"))
+        object.__setattr__(self, "com", checked_vector(self.com, f"com {of}"))
+
+    @classmethod
+    def box(
+        cls,
+        name: str,
+        width: float,
+        height: float,
+        mass: float,
+        *,
+        parent: str | None = None,
+        placement: Vector2 = (0.0, 0.0),
+        joints: tuple[Joint, ...] = FLOATING,
+    ) -> Body:
+        """Make a uniform box with its frame in its centre [m, kg].
+
+        Its corners, which contacts need, are the points of its outline: bottom left, bottom
+        right, top right, top left.
+        """
+        x, y = checked_nonnegative(width, "width") / 2, checked_nonnegative(height, "height") / 2
+        outline = (Polygon(((-x, -y), (x, -y), (x, y), (-x, y))),)
+        inertia = mass * (width**2 + height**2) / 12
+        return cls(name, mass, inertia, parent, placement, joints, outline=outline)
+
+    @classmethod
+    def disc(
+        cls,
+        name: str,
+        radius: float,
+        mass: float,
+        *,
+        parent: str | None = None,
+        placement: Vector2 = (0.0, 0.0),
+        joints: tuple[Joint, ...] = FLOATING,
+    ) -> Body:
+        """Make a uniform disc with its frame in its centre [m, kg]."""
+        outline = (Circle(radius=checked_nonnegative(radius, "radius")),)
+        inertia = mass * radius**2 / 2
+        return cls(name, mass, inertia, parent, placement, joints, outline=outline)
+
+    @classmethod
+    def rod(
+        cls,
+        name: str,
+        length: float,
+        mass: float,
+        *,
+        parent: str | None = None,
+        placement: Vector2 = (0.0, 0.0),
+        joints: tuple[Joint, ...] = FLOATING,
+    ) -> Body:
+        """Make a uniform thin rod that hangs down from the origin of its frame [m, kg].
+
+        It goes from (0, 0) to (0, -length), with its centre of mass half way.
+        """
+        end = (0.0, -checked_nonnegative(length, "length"))
+        com = (0.0, -length / 2)
+        outline = (Polygon(((0.0, 0.0), end)),)
+        inertia = mass * length**2 / 12
+        return cls(name, mass, inertia, parent, placement, joints, com, outline)
+
+    @classmethod
+    def point(
+        cls,
+        name: str,
+        mass: float,
+        *,
+        parent: str | None = None,
+        placement: Vector2 = (0.0, 0.0),
+        joints: tuple[Joint, ...] = FLOATING[:2],
+    ) -> Body:
+        """Make a point mass, which floats without turning if nothing else is said [kg]."""
+        return cls(name, mass, 0.0, parent, placement, joints)
