@@ -1,0 +1,165 @@
+"""Contact forces and accelerations of one choice of modes, and whether its conditions hold.
+
+Closed contacts have C dv/dt + bias = 0, with rows C of their normals and of the tangents that
+stick; forces act along rows G, which differ from C in that friction comes with a sliding normal.
+"""
+
+import numpy as np
+
+from carom.kernels.jit import kernel
+from carom.kernels.linear import eliminate
+
+FREE, STICKING, PLUS, MINUS, SMOOTH = range(5)
+"""A contact's mode; `SMOOTH` is closed without friction."""
+
+
+@kernel
+def slip_sign(mode):
+    """Return the direction of a mode's slip: 1, -1, or 0 if it has none."""
+    if mode == PLUS:
+        return 1.0
+    if mode == MINUS:
+        return -1.0
+    return 0.0
+
+
+@kernel
+def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acceleration):
+    """Fill the contact forces and dv/dt of a choice of modes.
+
+    Args:
+        M: (nv, nv) mass matrix.
+        force: (nv,) smooth force.
+        phi: (m,) gaps.
+        J_n: (m, nv) normal Jacobian.
+        J_t: (m, nv) tangential Jacobian.
+        bias: (m, 2) dJ/dt v, normal first.
+        v: (nv,) velocity.
+        modes: (m,) modes.
+        mu: (m,) friction coefficients.
+        rate: At which gaps and velocities of closed contacts are let die out.
+        contact_force: (m, 2) filled.
+        acceleration: (nv,) filled.
+
+    Returns:
+        False if the contacts depend on each other, so that forces are not unique; then
+        nothing is filled.
+    """
+    m, n = J_n.shape
+    C, G, target = np.empty((2 * m, n)), np.empty((2 * m, n)), np.empty(2 * m)
+    k = 0
+    for i in range(m):
+        if modes[i] == FREE:
+            continue
+        drag = mu[i] * slip_sign(modes[i])
+        speed = 0.0
+        for a in range(n):
+            C[k, a] = J_n[i, a]
+            G[k, a] = J_n[i, a] - drag * J_t[i, a]
+            speed += J_n[i, a] * v[a]
+        target[k] = bias[i, 0] + 2.0 * rate * speed + rate * rate * phi[i]
+        k += 1
+        if modes[i] == STICKING:
+            speed = 0.0
+            for a in range(n):
+                C[k, a] = J_t[i, a]
+                G[k, a] = J_t[i, a]
+                speed += J_t[i, a] * v[a]
+            target[k] = bias[i, 1] + rate * speed
+            k += 1
+    moved = np.empty((n, k + 1))
+    for a in range(n):
+        moved[a, k] = force[a]
+        for j in range(k):
+            moved[a, j] = G[j, a]
+    if eliminate(M.copy(), moved, n, k + 1) == 0:
+        return False
+    A, size, x = np.empty((k, k)), np.empty(k), np.empty((k, 1))
+    for i in range(k):
+        x[i, 0] = -target[i]
+        for a in range(n):
+            x[i, 0] -= C[i, a] * moved[a, k]
+        for j in range(k):
+            A[i, j] = 0.0
+            for a in range(n):
+                A[i, j] += C[i, a] * moved[a, j]
+        size[i] = np.sqrt(abs(A[i, i])) or 1.0
+    for i in range(k):
+        x[i, 0] /= size[i]
+        for j in range(k):
+            A[i, j] /= size[i] * size[j]
+    if eliminate(A, x, k, 1) == 0:
+        return False
+    acceleration[:] = moved[:, k]
+    for j in range(k):
+        x[j, 0] /= size[j]
+        for a in range(n):
+            acceleration[a] += moved[a, j] * x[j, 0]
+    j = 0
+    for i in range(m):
+        contact_force[i] = 0.0
+        if modes[i] != FREE:
+            contact_force[i, 0] = x[j, 0]
+            contact_force[i, 1] = -mu[i] * slip_sign(modes[i]) * x[j, 0]
+            j += 1
+        if modes[i] == STICKING:
+            contact_force[i, 1] = x[j, 0]
+            j += 1
+    return True
+
+
+@kernel
+def scales(M, force, J_n, bias):
+    """Return the acceleration and the force that contacts have to cope with."""
+    m, n = J_n.shape
+    moved = np.empty((n, m + 1))
+    for a in range(n):
+        moved[a, m] = force[a]
+        for i in range(m):
+            moved[a, i] = J_n[i, a]
+    eliminate(M.copy(), moved, n, m + 1)
+    largest, ease = 0.0, np.inf
+    for i in range(m):
+        own, alone = 0.0, 0.0
+        for a in range(n):
+            own += J_n[i, a] * moved[a, i]
+            alone += J_n[i, a] * moved[a, m]
+        largest = max(largest, abs(alone) + max(abs(bias[i, 0]), abs(bias[i, 1])))
+        ease = min(ease, own)
+    if largest == 0.0:
+        largest = 1.0
+    return largest, largest / ease
+
+
+@kernel
+def margins(J_n, J_t, bias, modes, mu, resting, contact_force, acceleration, unit, out):
+    """Fill by how much each condition of a choice of modes holds, free of units.
+
+    Args:
+        J_n: (m, nv) normal Jacobian.
+        J_t: (m, nv) tangential Jacobian.
+        bias: (m, 2) dJ/dt v, normal first.
+        modes: (m,) modes.
+        mu: (m,) friction coefficients.
+        resting: (m,) which contacts, if they are free or slide, only begin to.
+        contact_force: (m, 2) forces.
+        acceleration: (nv,) dv/dt.
+        unit: (2,) units of acceleration and of force.
+        out: (m, 2) filled; 1 where there is no condition.
+    """
+    m, n = J_n.shape
+    for i in range(m):
+        a_n, a_t = bias[i, 0], bias[i, 1]
+        for a in range(n):
+            a_n += J_n[i, a] * acceleration[a]
+            a_t += J_t[i, a] * acceleration[a]
+        out[i] = 1.0
+        if modes[i] != FREE:
+            out[i, 0] = contact_force[i, 0] / unit[1]
+        elif resting[i]:
+            out[i, 0] = a_n / unit[0]
+        slip = slip_sign(modes[i])
+        if modes[i] == STICKING:
+            out[i, 1] = (mu[i] * contact_force[i, 0] - abs(contact_force[i, 1])) / unit[1]
+        elif slip != 0.0 and resting[i]:
+            out[i, 1] = slip * a_t / unit[0]

@@ -1,0 +1,364 @@
+"""Move a system through impacts and sustained contact [HalmPosa, Section 4].
+
+Between events the motion is smooth: contacts are apart, stick or slide, and their finite forces
+follow from the state. An event ends such a segment: a gap closes, a force vanishes, friction
+gives way, slip comes to rest. Then either contacts collide, and an impact law is asked; or the
+modes are chosen anew; or no modes work, which is an impact without collision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carom.choice import Moment, ways_on
+from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.events import accumulation
+from carom.impact.law import ImpactLaw, check_integer
+from carom.stretch import METHODS, Integrator, Stretch
+from carom.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
+from carom.systems.system import Dynamics, System
+from carom.trajectory import Impact, Layout, Segment, Trajectory
+from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from carom.outcomes.path import ImpactPath
+
+MOST_STALLS = 20
+"""So many segments in a row without any progress end a motion."""
+
+
+def simulate(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    law: ImpactLaw,
+    *,
+    seed: int = 0,
+    start_time: float = 0.0,
+    method: str = "DOP853",
+    rtol: float = 1e-11,
+    atol: float = 1e-12,
+    gap_tolerance: float = 1e-9,
+    rest_speed: float = 1e-9,
+    zeno_time: float = 1e-6,
+    max_impacts: int = 10_000,
+    max_steps: int = 100_000,
+) -> Trajectory:
+    """Return the motion from a state, for a duration.
+
+    Where a law leaves a choice of outcomes, or friction a choice of forces (Painleve's
+    indeterminacy), one is drawn by the seed.
+
+    Args:
+        system: What moves; its contacts must be planar.
+        q: Configuration at the start, (nq,).
+        v: Velocity at the start, (nv,).
+        duration: How long it moves [s].
+        law: Resolves impacts.
+        seed: Of all draws: the same seed gives the same motion.
+        start_time: Time at the start [s].
+        method: Integrator of scipy: DOP853, RK45, or, for stiff forces, Radau or BDF.
+        rtol: Relative accuracy of a step.
+        atol: Absolute accuracy of a step.
+        gap_tolerance: Contacts with a gap up to this touch; those that touch at the moment of a
+            collision are one impact [m].
+        rest_speed: Contact velocities up to this count as rest [m/s].
+        zeno_time: Impacts that come ever faster are taken together when the time that is left
+            for them is at most this [s].
+        max_impacts: Number of impacts that ends the motion.
+        max_steps: Number of integration steps that ends the motion.
+
+    Returns:
+        The motion; `status` tells whether it was cut short, and `message` why.
+
+    Raises:
+        InvalidProblem: An argument is wrong, or the motion starts with a penetration.
+
+    Example:
+        >>> import carom
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> law = carom.Routh(num_samples=1)
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.1, law, seed=1)
+        >>> motion.status, motion.impacts[0].contacts
+        ('finished', ('A', 'B'))
+    """
+    options = _Options(
+        method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps
+    )
+    check_integer("seed", seed, 0, 2**53 - 1)
+    if not (np.isfinite(duration) and duration >= 0.0):
+        raise InvalidProblem(f"duration: expected a number >= 0, got {duration!r}")
+    motion = _Motion(system, law, options, int(seed), float(start_time), float(duration))
+    motion.start(q, v)
+    status, message = motion.run()
+    layout = motion.layout
+    return Trajectory(
+        system.contacts, layout, tuple(motion.parts), status, message, int(seed), system
+    )
+
+
+@dataclass(frozen=True)
+class _Options:
+    """Settings of `simulate`, checked."""
+
+    method: str
+    rtol: float
+    atol: float
+    gap_tolerance: float
+    rest_speed: float
+    zeno_time: float
+    max_impacts: int
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InvalidProblem(
+                f"method: expected one of {', '.join(METHODS)}, got {self.method!r}"
+            )
+        for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        check_integer("max_impacts", self.max_impacts, 1)
+        check_integer("max_steps", self.max_steps, 1)
+
+    @property
+    def integrator(self) -> Integrator:
+        """Return what a stretch of smooth motion needs."""
+        return Integrator(self.method, self.rtol, self.atol)
+
+
+@dataclass(eq=False)
+class _Motion:
+    """A motion under way."""
+
+    system: System
+    law: ImpactLaw
+    options: _Options
+    seed: int
+    t: float
+    duration: float
+    parts: list[Segment | Impact] = field(default_factory=list)
+    num_steps: int = 0
+    num_draws: int = 0
+    num_impacts: int = 0
+    stalls: int = 0
+
+    def start(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Check the state and take it over."""
+        system = self.system
+        self.q = _vector("q", q, system.nq)
+        self.v = _vector("v", v, system.nv)
+        self.end_time = self.t + self.duration
+        self.mu = system.mu
+        m = len(system.contacts)
+        self.layout = Layout(system.nq, system.nv, m)
+        self.impulse = np.zeros((m, 2))
+        self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
+        here = system.dynamics(self.q, self.v, self.t)
+        if here.J_t.shape[1] != 1:
+            raise InvalidProblem(
+                f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; "
+                f"simulate moves planar systems, impacts in space are resolved by a law alone"
+            )
+        deepest = int(np.argmin(here.phi)) if m else 0
+        if m and here.phi[deepest] < -self.options.gap_tolerance:
+            raise InvalidProblem(
+                f"q: expected no penetration, got contact {system.contacts[deepest]!r} with a gap "
+                f"of {here.phi[deepest]:.3g} m; move it apart"
+            )
+
+    def run(self) -> tuple[str, str]:
+        """Go on until the end, and tell how it came: a status and a sentence."""
+        options = self.options
+        while True:
+            here = self.system.dynamics(self.q, self.v, self.t)
+            try:
+                if self._collides(here):
+                    self._hit("collision")
+                elif self._accumulates():
+                    pass
+                elif self.t >= self.end_time and self.parts:
+                    return "finished", f"the motion lasts to t = {self.t:g} s as asked"
+                elif (found := self._choose(here)) is None:
+                    self._hit("without collision")
+                elif (trouble := self._move(*found)) is not None:
+                    return "forces without bound", (
+                        f"the contact forces grow without bound towards t = {self.t:g} s, as at "
+                        f"a singular point of Painleve's paradox ({trouble})"
+                    )
+                if self.stalls >= MOST_STALLS:
+                    return "stalled", (
+                        f"nothing moved on at t = {self.t:g} s: the modes of the contacts change "
+                        f"without end; loosen rest_speed or gap_tolerance"
+                    )
+            except ImpactNotResolved as error:
+                return "impact not resolved", f"at t = {self.t:g} s: {error}"
+            except (FloatingPointError, np.linalg.LinAlgError, InvalidProblem) as error:
+                return "diverged", f"at t = {self.t:g} s: {error}"
+            if self.num_impacts >= options.max_impacts:
+                return "impact limit", (
+                    f"{options.max_impacts} impacts came before t = {self.t:g} s; raise max_impacts"
+                )
+            if self.num_steps >= options.max_steps:
+                return "step limit", (
+                    f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
+                    f"loosen rtol, or use method='Radau' for stiff forces"
+                )
+
+    def _touching(self, here: Dynamics) -> BoolArray:
+        return here.phi <= self.options.gap_tolerance
+
+    def _collides(self, here: Dynamics) -> bool:
+        approaching = here.J_n @ self.v < -self.options.rest_speed
+        if not (approaching & self._touching(here)).any():
+            return False
+        problem = self.system.impact_problem(self.q, self.v, self.options.gap_tolerance)
+        return bool(problem.is_colliding(self.v))
+
+    def _draw_seed(self) -> int:
+        self.num_draws += 1
+        return int(np.random.default_rng([self.seed, self.num_draws]).integers(2**53))
+
+    def _hit(self, kind: str) -> None:
+        """Resolve an impact and take one of its outcomes."""
+        problem = self.system.impact_problem(
+            self.q,
+            self.v,
+            self.options.gap_tolerance,
+            without_collision=kind == "without collision",
+        )
+        path = self.law.draw_path(problem, self._draw_seed())
+        if path.num_steps == 0:
+            # Too slow an approach for the law: it is rest.
+            self._stop_approach(problem.contacts)
+            return
+        which = [self.system.contacts.index(name) for name in problem.contacts]
+        impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
+        impulse[1:, which] += np.cumsum(_impulses(path), axis=0)
+        energy = [self.system.energy(self.q, v) for v in (self.v, path.v[-1])]
+        self.parts.append(
+            Impact(
+                kind,
+                self.t,
+                0.0,
+                problem.contacts,
+                np.array([self.q, self.q]),
+                path.v,
+                impulse,
+                np.array(energy),
+                path.modes,
+            )
+        )
+        self.v = np.array(path.v[-1])
+        self.impulse = impulse[-1]
+        self.num_impacts += 1
+        self.recent.append((self.t, self.impulse, problem.contacts))
+
+    def _stop_approach(self, names: tuple[str, ...]) -> None:
+        """Take the approach out of the velocity by the smallest change, measured by energy."""
+        here = self.system.dynamics(self.q, self.v, self.t)
+        touching = np.array([name in names for name in self.system.contacts])
+        modes = np.where(touching & (here.J_n @ self.v < 0.0), SMOOTH, FREE)
+        law = ContactLaw(modes, self.mu, np.zeros(len(modes), np.bool_))
+        self.v = law.project(here, self.v)
+
+    def _accumulates(self) -> bool:
+        """Go to the limit of impacts that come ever faster, if they do."""
+        times = [t for t, _, _ in self.recent]
+        found = accumulation(times, [x for _, x, _ in self.recent], self.options.zeno_time)
+        if found is None:
+            return False
+        duration = min(found.duration, self.end_time - self.t)
+        names = {name for _, _, contacts in self.recent[-3:] for name in contacts}
+        modes = np.array([int(name in names) for name in self.system.contacts])
+        here = self.system.dynamics(self.q, self.v, self.t)
+        # Those that took turns come to rest together; slip as slow as what is lost ends too.
+        law = ContactLaw(np.where(modes, SMOOTH, FREE), self.mu, np.zeros(len(modes), np.bool_))
+        v = law.project(here, self.v)
+        lost = 10.0 * np.abs(here.J_n @ (v - self.v)).max()
+        sticks = (modes > 0) & (np.abs(here.J_t[:, 0] @ v) <= lost) & (self.mu > 0.0)
+        law = ContactLaw(np.where(sticks, STICKING, law.modes), self.mu, law.resting)
+        v = law.project(here, self.v)
+        q = self.q + duration * self.system.velocity_map(self.q) @ v
+        impulse = np.array([self.impulse, self.impulse + found.impulse])
+        energy = [self.system.energy(self.q, self.v), self.system.energy(q, v)]
+        self.parts.append(
+            Impact(
+                "accumulation",
+                self.t,
+                duration,
+                tuple(name for name in self.system.contacts if name in names),
+                np.array([self.q, q]),
+                np.array([self.v, v]),
+                impulse,
+                np.array(energy),
+                (tuple(NAMES[i] for i in law.modes[modes > 0]),),
+            )
+        )
+        self.q, self.v, self.impulse = self._settled(q, law.modes), v, impulse[-1]
+        self.t += duration
+        self.recent.clear()
+        return True
+
+    def _settled(self, q: FloatArray, modes: IntArray) -> FloatArray:
+        """Return the configuration nearest to q in which closed contacts have no gap."""
+        closed = np.flatnonzero(modes != FREE)
+        for _ in range(3):
+            here = self.system.dynamics(q, self.v, self.t)
+            gaps = here.phi[closed]
+            if len(closed) == 0 or np.abs(gaps).max() <= 1e-15:
+                break
+            step = np.linalg.solve(here.M, here.J_n[closed].T)
+            change = step @ np.linalg.lstsq(here.J_n[closed] @ step, gaps, rcond=1e-10)[0]
+            q = q - self.system.velocity_map(q) @ change
+        return q
+
+    def _choose(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
+        """Return the modes to go on with and how many ways there were, or None if none works."""
+        v, rest = self.v, self.options.rest_speed
+        units = np.abs(here.J_n).max(axis=1, initial=0.0)
+        parting = here.J_n @ v > np.maximum(rest, 1e-12 * units * np.abs(v).max(initial=0.0))
+        touching = np.flatnonzero(self._touching(here) & ~parting)
+        slide = here.J_t[:, 0] @ v
+        slip = np.where(np.abs(slide) > rest, np.sign(slide), 0.0)
+        ways = ways_on(Moment(self.system, self.t, self.q, v, touching, slip))
+        if not ways:
+            return None
+        index = 0
+        if len(ways) > 1:
+            index = int(np.random.default_rng(self._draw_seed()).integers(len(ways)))
+        return ways[index], len(ways)
+
+    def _move(self, law: ContactLaw, num_solutions: int) -> str | None:
+        """Integrate until something happens; tell why the integrator gave up, if it did."""
+        self.q = self._settled(self.q, law.modes)
+        self.v = law.project(self.system.dynamics(self.q, self.v, self.t), self.v)
+        y = self.layout.pack(self.q, self.v, self.impulse)
+        stretch = Stretch(self.system, law, self.layout, self.t, y)
+        left = self.options.max_steps - self.num_steps
+        segment, y = stretch.run(self.end_time, self.options.integrator, left)
+        self.num_steps += stretch.num_steps
+        if segment is None:
+            self.stalls += 1
+            return stretch.trouble
+        self.stalls = 0
+        self.parts.append(replace(segment, num_solutions=num_solutions))
+        self.t = segment.end
+        self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(y))
+        return stretch.trouble
+
+
+def _impulses(path: ImpactPath) -> FloatArray:
+    return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
+
+
+def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:
+    array = np.array(value, dtype=np.float64)
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise InvalidProblem(f"{name}: expected {size} finite numbers, got shape {array.shape}")
+    return array

@@ -1,0 +1,115 @@
+"""Integrate smooth motion, with contacts in given modes, until something happens."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import BDF, DOP853, RK45, Radau
+
+from carom.events import Look, Sight, first_event
+from carom.sustained import FREE, HOLDS, NAMES, SLIP, ContactLaw
+from carom.systems.system import System
+from carom.trajectory import Layout, Segment, record_step, step_nodes
+from carom.typing import FloatArray
+
+METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau, "BDF": BDF}
+
+SLIP_ROUNDING = 1e-12
+"""Slip against its direction that counts as rounding [m/s]."""
+
+
+class Integrator(NamedTuple):
+    """Which integrator of scipy to use, and how accurately."""
+
+    method: str
+    rtol: float
+    atol: float
+
+
+class Stretch:
+    """One segment under way: its differential equation, its events, its record."""
+
+    def __init__(
+        self, system: System, law: ContactLaw, layout: Layout, t: float, y: FloatArray
+    ) -> None:
+        """Take over the state at the start: time t, and q, v and impulses in y."""
+        self.system, self.law, self.layout, self.t, self.y = system, law, layout, t, y
+        q, v, _ = layout.unpack(y)
+        self.closed = np.flatnonzero(law.modes != FREE)
+        self.open = np.flatnonzero(law.modes == FREE)
+        self.slip = SLIP[law.modes]
+        self.sliding = np.flatnonzero(self.slip)
+        self.is_dependent = law.is_dependent(system.dynamics(q, v, t))
+        self.num_steps = 0
+        self.trouble: str | None = None
+        self.slack: FloatArray | float = 0.0
+        # What does not quite hold at the start, because modes were chosen that do a moment later,
+        # must not get worse.
+        self.slack = np.maximum(0.0, -self.see(t, y).conditions)
+
+    def rates(self, t: float, y: FloatArray) -> FloatArray:
+        """Return the derivative of q, v and impulses."""
+        q, v, _ = self.layout.unpack(y)
+        force, acceleration = self.law.solve(self.system.dynamics(q, v, t), v)
+        return self.layout.pack(self.system.velocity_map(q) @ v, acceleration, force)
+
+    def see(self, t: float, y: FloatArray) -> Sight:
+        """Return what may end the segment."""
+        q, v, _ = self.layout.unpack(y)
+        here = self.system.dynamics(q, v, t)
+        slide = self.slip * (here.J_t[:, 0] @ v)
+        conditions = [slide[self.sliding] + SLIP_ROUNDING]
+        if self.is_dependent:
+            conditions.append(np.array([self.law.evaluate(here, v).margin + HOLDS]))
+        elif len(self.closed):
+            force, acceleration = self.law.solve(here, v)
+            margins = self.law.margins(here, force, acceleration)[self.closed]
+            # Slip has a condition of its own, which does not end when it has begun.
+            margins[self.slip[self.closed] != 0.0, 1] = 1.0
+            conditions.append(margins.ravel() + HOLDS)
+        return Sight(
+            np.concatenate(conditions) + self.slack,
+            here.phi[self.open],
+            (here.J_n @ v)[self.open],
+        )
+
+    def run(
+        self, end_time: float, integrator: Integrator, max_steps: int
+    ) -> tuple[Segment | None, FloatArray]:
+        """Integrate to the next event, or the end; `trouble` says why if neither is reached.
+
+        Returns:
+            The segment, or None if it has no length; q, v and impulses at its end.
+        """
+        y, knots = self.y, [self.t]
+        coefficients: list[FloatArray] = []
+        if end_time <= self.t:
+            return None, y
+        solver = METHODS[integrator.method](
+            self.rates, self.t, y, end_time, rtol=integrator.rtol, atol=integrator.atol
+        )
+        seen = self.see(self.t, y)
+        while solver.status == "running" and self.num_steps < max_steps:
+            message = solver.step()
+            if solver.status == "failed":
+                self.trouble = str(message)
+                break
+            self.num_steps += 1
+            start, dense = float(solver.t_old), solver.dense_output()
+            event = first_event(self._look(dense), start, float(solver.t), seen)
+            end = float(solver.t) if event is None else event
+            if end > start:
+                coefficients.append(record_step(dense(step_nodes(start, end)).T))
+                knots.append(end)
+                y = dense(end)
+            if event is not None:
+                break
+            seen = self.see(end, y)
+        if not coefficients:
+            return None, y
+        modes = tuple(NAMES[i] for i in self.law.modes)
+        return Segment(np.array(knots), np.array(coefficients), modes), y
+
+    def _look(self, dense: Any) -> Look:
+        return lambda t: self.see(t, dense(t))

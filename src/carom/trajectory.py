@@ -1,0 +1,372 @@
+"""The record of a motion: smooth segments, and impacts between them.
+
+A motion has two clocks. Time t stands still in an impact; the paper's parameter s goes on always:
+ds = dt + the normal impulse that accrues [HalmPosa, Section 4]. Positions, velocities and impulses
+are continuous in s; in t velocities and impulses jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from carom.errors import InvalidProblem
+from carom.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from carom.systems.system import System
+
+DEGREE = 7
+"""Degree of the polynomials that record a step, that of the integrator's own interpolation."""
+
+NODES = chebyshev.chebpts1(DEGREE + 1)
+
+_FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
+
+
+class States(NamedTuple):
+    """States along a motion, one a row.
+
+    Attributes:
+        t: (n,) time [s].
+        s: (n,) the paper's parameter.
+        q: (n, nq) configurations.
+        v: (n, nv) velocities.
+        impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
+        rate: (n, m, 2) how fast they accrue, by s in an impact and by t elsewhere.
+    """
+
+    t: FloatArray
+    s: FloatArray
+    q: FloatArray
+    v: FloatArray
+    impulse: FloatArray
+    rate: FloatArray
+
+
+class Layout(NamedTuple):
+    """How q, v and impulses are packed into one vector."""
+
+    nq: int
+    nv: int
+    num_contacts: int
+
+    @property
+    def size(self) -> int:
+        """Return the length of the vector."""
+        return self.nq + self.nv + 2 * self.num_contacts
+
+    def unpack(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return q, v and impulses (..., m, 2)."""
+        nq, end = self.nq, self.nq + self.nv
+        return y[..., :nq], y[..., nq:end], y[..., end:].reshape(*y.shape[:-1], -1, 2)
+
+    def pack(self, q: FloatArray, v: FloatArray, impulse: FloatArray) -> FloatArray:
+        """Return q, v and impulses as one vector."""
+        return np.concatenate([q, v, impulse.ravel()])
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A stretch of smooth motion.
+
+    Attributes:
+        knots: (k + 1,) ends of the integrator's steps [s].
+        coefficients: (k, 8, size) Chebyshev coefficients of q, v and impulses over each step.
+        modes: What each contact does, e.g. "free" or "sticking".
+        num_solutions: How many ways to go on there were: more than 1 is Painleve's indeterminacy,
+            and this one was drawn.
+    """
+
+    knots: FloatArray
+    coefficients: FloatArray
+    modes: tuple[str, ...]
+    num_solutions: int = 1
+
+    @property
+    def start(self) -> float:
+        """Return the time at which it begins [s]."""
+        return float(self.knots[0])
+
+    @property
+    def end(self) -> float:
+        """Return the time at which it ends [s]."""
+        return float(self.knots[-1])
+
+    def values(self, t: FloatArray, *, derivative: bool = False) -> FloatArray:
+        """Return q, v and impulses, or their derivatives, at some times: (n, size)."""
+        index = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
+        left, right = self.knots[index], self.knots[index + 1]
+        x = (2.0 * t - left - right) / (right - left)
+        if derivative:
+            slopes = chebyshev.chebder(self.coefficients, axis=1)[index]
+            basis = chebyshev.chebvander(x, DEGREE - 1) * (2.0 / (right - left))[:, None]
+            return np.einsum("ni,nij->nj", basis, slopes)
+        return np.einsum("ni,nij->nj", chebyshev.chebvander(x, DEGREE), self.coefficients[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """An impact, in which time stands still while impulses accrue.
+
+    Attributes:
+        kind: "collision"; "without collision" (Painleve); or "accumulation", which stands for
+            infinitely many impacts in a short time that is told by `duration`.
+        t: When it begins [s].
+        duration: 0 except for an accumulation [s].
+        contacts: Names of the contacts that touch.
+        q: (2, nq) configuration before and after, the same except for an accumulation.
+        v: (k + 1, nv) velocities from before to after.
+        impulse: (k + 1, m, 2) impulses accrued since the start of the motion, contact by contact
+            of the system, normal first [N s].
+        energy: (2,) energy before and after [J].
+        modes: What each touching contact does, step by step.
+    """
+
+    kind: str
+    t: float
+    duration: float
+    contacts: tuple[str, ...]
+    q: FloatArray
+    v: FloatArray
+    impulse: FloatArray
+    energy: FloatArray
+    modes: tuple[tuple[str, ...], ...]
+
+    @property
+    def start(self) -> float:
+        """Return the time at which it begins [s]."""
+        return self.t
+
+    @property
+    def end(self) -> float:
+        """Return the time at which it ends [s]."""
+        return self.t + self.duration
+
+    @property
+    def v_pre(self) -> FloatArray:
+        """Return the velocity before, (nv,)."""
+        return np.asarray(self.v[0])
+
+    @property
+    def v_post(self) -> FloatArray:
+        """Return the velocity after, (nv,)."""
+        return np.asarray(self.v[-1])
+
+    @property
+    def energy_lost(self) -> float:
+        """Return the energy that it takes [J]."""
+        return float(self.energy[0] - self.energy[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A motion through impacts.
+
+    Attributes:
+        contacts: Names of the system's contacts.
+        layout: Sizes of q, v and contacts.
+        parts: Segments and impacts, in their order.
+        status: "finished", or why the motion ends before its time, in one word or two.
+        message: The same as a sentence that says what to do.
+        seed: Of every draw.
+        system: The system that moved; None if it was loaded without.
+    """
+
+    contacts: tuple[str, ...]
+    layout: Layout
+    parts: tuple[Segment | Impact, ...]
+    status: str
+    message: str
+    seed: int
+    system: System | None = None
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Return the smooth stretches."""
+        return tuple(part for part in self.parts if isinstance(part, Segment))
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """Return the impacts."""
+        return tuple(part for part in self.parts if isinstance(part, Impact))
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether the motion lasts as long as was asked."""
+        return self.status == "finished"
+
+    @property
+    def start_time(self) -> float:
+        """Return the time at which it begins [s]."""
+        return self.parts[0].start
+
+    @property
+    def end_time(self) -> float:
+        """Return the time at which it ends [s]."""
+        return self.parts[-1].end
+
+    @cached_property
+    def states(self) -> States:
+        """Return the states at the ends of steps, and before, within and after impacts."""
+        rows = [self._knot_states(part) for part in self.parts]
+        states = States(*(np.concatenate(column) for column in zip(*rows, strict=True)))
+        # Where segments meet, rounding must not let a clock go back.
+        return states._replace(s=np.maximum.accumulate(states.s))
+
+    @property
+    def t(self) -> FloatArray:
+        """Return the times of `states`, (n,) [s]."""
+        return self.states.t
+
+    @property
+    def s(self) -> FloatArray:
+        """Return the paper's parameter at `states`, (n,)."""
+        return self.states.s
+
+    @property
+    def q(self) -> FloatArray:
+        """Return the configurations of `states`, (n, nq)."""
+        return self.states.q
+
+    @property
+    def v(self) -> FloatArray:
+        """Return the velocities of `states`, (n, nv)."""
+        return self.states.v
+
+    @property
+    def impulse(self) -> FloatArray:
+        """Return the contact impulses of `states`, (n, m, 2) [N s]."""
+        return self.states.impulse
+
+    @property
+    def energy(self) -> FloatArray:
+        """Return the energy at `states`, (n,) [J].
+
+        Raises:
+            InvalidProblem: If the trajectory was loaded without its system.
+        """
+        system = self.require_system()
+        return np.array(
+            [system.energy(q, v) for q, v in zip(self.q, self.v, strict=True)], dtype=np.float64
+        )
+
+    def require_system(self) -> System:
+        """Return the system.
+
+        Raises:
+            InvalidProblem: If the trajectory was loaded without it.
+        """
+        if self.system is None:
+            raise InvalidProblem(
+                "this trajectory was loaded without its system; give it to load_trajectory(path, "
+                "system=...)"
+            )
+        return self.system
+
+    def at(self, *, t: ArrayLike | None = None, s: ArrayLike | None = None) -> States:
+        """Return the states at some times, or at some values of s.
+
+        At the time of an impact the state is that after it.
+
+        Args:
+            t: Times [s], in any order.
+            s: Values of the paper's parameter, in place of times.
+
+        Raises:
+            InvalidProblem: If both or none are given, or one lies outside of the motion.
+        """
+        if (t is None) == (s is None):
+            raise InvalidProblem("at: give either t or s")
+        clock, values = ("t", t) if s is None else ("s", s)
+        asked = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        bounds = self._bounds(clock)
+        if not ((asked >= bounds[0]) & (asked <= bounds[-1])).all():
+            raise InvalidProblem(
+                f"{clock}: expected values from {bounds[0]:g} to {bounds[-1]:g}, got "
+                f"{asked.min():g} to {asked.max():g}"
+            )
+        which = np.clip(np.searchsorted(bounds, asked, side="right") - 1, 0, len(self.parts) - 1)
+        empty = self._knot_states(self.parts[0])
+        out = States(*(np.empty((len(asked), *column.shape[1:])) for column in empty))
+        for index in np.unique(which):
+            rows = which == index
+            found = self._part_states(self.parts[index], clock, asked[rows])
+            for column, values in zip(out, found, strict=True):
+                column[rows] = values
+        return out
+
+    def _bounds(self, clock: str) -> FloatArray:
+        ends = [(part.start, part.end) for part in self.parts]
+        if clock == "t":
+            return np.array([ends[0][0], *(end for _, end in ends)])
+        s = [self._knot_states(part).s for part in self.parts]
+        return np.array([s[0][0], *(column[-1] for column in s)])
+
+    def _knot_states(self, part: Segment | Impact) -> States:
+        if isinstance(part, Impact):
+            return self._impact_states(part, np.linspace(0.0, 1.0, len(part.v)))
+        return self._segment_states(part, part.knots)
+
+    def _part_states(self, part: Segment | Impact, clock: str, asked: FloatArray) -> States:
+        if isinstance(part, Segment):
+            return self._segment_states(part, asked if clock == "t" else self._times(part, asked))
+        if clock == "t":
+            share = (asked - part.t) / part.duration if part.duration else np.ones_like(asked)
+            return self._impact_states(part, share)
+        s = self._knot_states(part).s
+        steps = np.linspace(0.0, 1.0, len(s))
+        return self._impact_states(part, np.interp(asked, s, steps))
+
+    def _segment_states(self, part: Segment, t: FloatArray) -> States:
+        q, v, impulse = self.layout.unpack(part.values(t))
+        rate = self.layout.unpack(part.values(t, derivative=True))[2]
+        return States(t, self._parameter(t, impulse), q, v, impulse, rate)
+
+    def _impact_states(self, part: Impact, share: FloatArray) -> States:
+        """Return the states at some shares of an impact's steps, from 0 to 1."""
+        steps = np.linspace(0.0, 1.0, len(part.v))
+        t = part.t + share * part.duration
+        q = _interpolate(share, np.array([0.0, 1.0]), part.q)
+        impulse = _interpolate(share, steps, part.impulse)
+        change = np.diff(part.impulse, axis=0)
+        accrued = change[..., 0].sum(axis=1)[:, None, None] + part.duration / len(change)
+        index = np.clip(np.searchsorted(steps, share, side="right") - 1, 0, len(change) - 1)
+        rate = np.divide(change, accrued, out=np.zeros_like(change), where=accrued > 0.0)[index]
+        v = _interpolate(share, steps, part.v)
+        return States(t, self._parameter(t, impulse), q, v, impulse, rate)
+
+    def _parameter(self, t: FloatArray, impulse: FloatArray) -> FloatArray:
+        return np.asarray(t - self.start_time + impulse[..., 0].sum(axis=-1))
+
+    def _times(self, part: Segment, s: FloatArray) -> FloatArray:
+        """Find the times at which s has some values: it rises by at least 1 a second."""
+        low, high = np.full_like(s, part.start), np.full_like(s, part.end)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            below = self._segment_states(part, middle).s < s
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return 0.5 * (low + high)
+
+
+def record_step(
+    interpolate: Sequence[FloatArray] | FloatArray,
+) -> FloatArray:
+    """Return Chebyshev coefficients (8, size) from values at `NODES` (8, size)."""
+    return np.asarray(_FIT @ np.asarray(interpolate))
+
+
+def step_nodes(start: float, end: float) -> FloatArray:
+    """Return the times of `NODES` over a step."""
+    return np.asarray(0.5 * (start + end) + 0.5 * (end - start) * NODES)
+
+
+def _interpolate(x: FloatArray, knots: FloatArray, values: FloatArray) -> FloatArray:
+    flat = values.reshape(len(values), -1)
+    columns: Iterator[FloatArray] = (np.interp(x, knots, column) for column in flat.T)
+    return np.stack(list(columns), axis=-1).reshape(*x.shape, *values.shape[1:])
