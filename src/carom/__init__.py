@@ -9,7 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from carom import lcp, plots, scenes
+    from carom import compliant, lcp, plots, scenes, systems
+    from carom.bundle import Bundle, simulate_many
+    from carom.compliant.law import Compliant
     from carom.errors import (
         CaromError,
         ImpactNotResolved,
@@ -31,13 +33,18 @@ if TYPE_CHECKING:
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
+    from carom.simulation import simulate
     from carom.systems.system import System
+    from carom.trajectory import Trajectory
+    from carom.trajectory_files import load_trajectory, save_trajectory
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AnitescuPotra": "carom.impact.anitescu_potra",
+    "Bundle": "carom.bundle",
     "CaromError": "carom.errors",
+    "Compliant": "carom.compliant.law",
     "ImpactLaw": "carom.impact.law",
     "ImpactNotResolved": "carom.errors",
     "ImpactProblem": "carom.impact.problem",
@@ -52,20 +59,29 @@ _HOMES = {
     "SampledSet": "carom.outcomes.sampled",
     "Sequential": "carom.impact.sequential",
     "System": "carom.systems.system",
+    "Trajectory": "carom.trajectory",
     "UnknownScene": "carom.errors",
+    "compliant": "carom.compliant",
     "lcp": "carom.lcp",
     "load_problem": "carom.impact.files",
     "load_set": "carom.impact.set_files",
+    "load_trajectory": "carom.trajectory_files",
     "plots": "carom.plots",
     "post_impact_set": "carom.impact.post_impact",
     "save_problem": "carom.impact.files",
     "save_set": "carom.impact.set_files",
+    "save_trajectory": "carom.trajectory_files",
     "scenes": "carom.scenes",
+    "simulate": "carom.simulation",
+    "simulate_many": "carom.bundle",
+    "systems": "carom.systems",
 }
 
 __all__ = [
     "AnitescuPotra",
+    "Bundle",
     "CaromError",
+    "Compliant",
     "ImpactLaw",
     "ImpactNotResolved",
     "ImpactProblem",
@@ -80,15 +96,22 @@ __all__ = [
     "SampledSet",
     "Sequential",
     "System",
+    "Trajectory",
     "UnknownScene",
+    "compliant",
     "lcp",
     "load_problem",
     "load_set",
+    "load_trajectory",
     "plots",
     "post_impact_set",
     "save_problem",
     "save_set",
+    "save_trajectory",
     "scenes",
+    "simulate",
+    "simulate_many",
+    "systems",
 ]
 
 

@@ -172,5 +172,5 @@ def _run(job: _Job, items: range, processes: int) -> Iterator[Trajectory]:
             for done in as_completed([pool.submit(_work, i) for i in items]):
                 yield replace(done.result(), system=job.system)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
             raise

@@ -20,7 +20,7 @@ from carom.impact.law import ImpactLaw, check_integer
 from carom.stretch import METHODS, Integrator, Stretch
 from carom.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
 from carom.systems.system import Dynamics, System
-from carom.trajectory import Impact, Layout, Segment, Trajectory
+from carom.trajectory import DEGREE, Impact, Layout, Segment, Trajectory
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ def simulate(
     motion = _Motion(system, law, options, int(seed), float(start_time), float(duration))
     motion.start(q, v)
     status, message = motion.run()
-    layout = motion.layout
-    return Trajectory(
-        system.contacts, layout, tuple(motion.parts), status, message, int(seed), system
-    )
+    parts = tuple(motion.parts) or (motion.still(),)
+    return Trajectory(system.contacts, motion.layout, parts, status, message, int(seed), system)
 
 
 @dataclass(frozen=True)
@@ -172,6 +170,14 @@ class _Motion:
                 f"of {here.phi[deepest]:.3g} m; move it apart"
             )
 
+    def still(self) -> Segment:
+        """Return a segment without length, for a motion that ends as it begins."""
+        modes = (NAMES[FREE],) * len(self.mu)
+        y = self.layout.pack(self.q, self.v, self.impulse)
+        coefficients = np.zeros((1, DEGREE + 1, len(y)))
+        coefficients[0, 0] = y
+        return Segment(np.array([self.t, self.t]), coefficients, modes)
+
     def run(self) -> tuple[str, str]:
         """Go on until the end, and tell how it came: a status and a sentence."""
         options = self.options
@@ -198,7 +204,7 @@ class _Motion:
                     )
             except ImpactNotResolved as error:
                 return "impact not resolved", f"at t = {self.t:g} s: {error}"
-            except (FloatingPointError, np.linalg.LinAlgError, InvalidProblem) as error:
+            except (FloatingPointError, np.linalg.LinAlgError) as error:
                 return "diverged", f"at t = {self.t:g} s: {error}"
             if self.num_impacts >= options.max_impacts:
                 return "impact limit", (

@@ -50,6 +50,8 @@ class Stretch:
 
     def rates(self, t: float, y: FloatArray) -> FloatArray:
         """Return the derivative of q, v and impulses."""
+        if not np.isfinite(y).all():
+            raise FloatingPointError("the motion leaves the range of numbers")
         q, v, _ = self.layout.unpack(y)
         force, acceleration = self.law.solve(self.system.dynamics(q, v, t), v)
         return self.layout.pack(self.system.velocity_map(q) @ v, acceleration, force)

@@ -102,10 +102,11 @@ class Segment:
         """Return q, v and impulses, or their derivatives, at some times: (n, size)."""
         index = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
         left, right = self.knots[index], self.knots[index + 1]
-        x = (2.0 * t - left - right) / (right - left)
+        width = np.where(right > left, right - left, 1.0)
+        x = (2.0 * t - left - right) / width
         if derivative:
             slopes = chebyshev.chebder(self.coefficients, axis=1)[index]
-            basis = chebyshev.chebvander(x, DEGREE - 1) * (2.0 / (right - left))[:, None]
+            basis = chebyshev.chebvander(x, DEGREE - 1) * (2.0 / width)[:, None]
             return np.einsum("ni,nij->nj", basis, slopes)
         return np.einsum("ni,nij->nj", chebyshev.chebvander(x, DEGREE), self.coefficients[index])
 

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from carom import __version__
-from carom.cli import outcomes, scenes
+from carom.cli import outcomes, scenes, simulate
 from carom.cli.console import say
 from carom.errors import CaromError, ImpactNotResolved, InvalidProblem
 
 __all__ = ["main"]
 
+COMMANDS = {"scenes": scenes, "outcomes": outcomes, "simulate": simulate}
 NOT_RESOLVED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -54,7 +55,7 @@ def _run(arguments: list[str]) -> int:
     if options.run is None:
         parser.print_help(sys.stderr)
         return BAD_INPUT
-    failures: list[ImpactNotResolved] = options.run(options)
+    failures: list[CaromError] = options.run(options)
     for failure in failures:
         say(f"error: {failure}")
     return NOT_RESOLVED if failures else 0
@@ -69,7 +70,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, CaromError):
         return BAD_INPUT, f"error: {error}"
     if isinstance(error, MemoryError):
-        return BAD_INPUT, "error: not enough memory; lower --samples"
+        return BAD_INPUT, "error: not enough memory; lower --samples or --many"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return BAD_INPUT, f"error: {where}{error.strerror or error}"
@@ -94,15 +95,17 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--debug", action="store_true", help="show where an error came from")
     parser = _Parser(
         prog="carom",
-        description="Compute every way in which a simultaneous rigid-body impact can end.",
-        epilog="exit codes: 0 done, 1 an impact was not resolved, 2 bad input, 130 interrupted",
+        description="Compute every way in which a simultaneous rigid-body impact can end, and move "
+        "through it.",
+        epilog="exit codes: 0 done, 1 an impact was not resolved or a motion was cut short, "
+        "2 bad input, 130 interrupted",
         parents=[common],
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"carom {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, command in (("scenes", scenes), ("outcomes", outcomes)):
+    for name, command in COMMANDS.items():
         sub = commands.add_parser(
             name,
             parents=[common],

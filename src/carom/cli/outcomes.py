@@ -6,12 +6,13 @@ import argparse
 import json
 import math
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carom.cli import console
+from carom.cli.arguments import check_folder, count, positive, seed
+from carom.cli.laws import BUDGET, make_law
 from carom.errors import ImpactNotResolved, InvalidProblem
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ FIELDS = {
 DRAWS = ("persistent", "subset", "uniform")
 SELECTIONS = ("random", "lemke")
 ON_BUDGET = ("outer", "raise")
-BUDGET = 10.0
 # Beyond these an exact set is rarely found in time; --law exact tries all the same.
 MOST_CONTACTS_TO_BE_EXACT = 3
 # Seven contacts have 5,040 orders, which can take minutes.
@@ -76,18 +76,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", metavar="DIR", type=Path, help="write files to this folder")
     add("--json", action="store_true", help="print one JSON object")
     add = parser.add_argument_group("law routh").add_argument
-    add("--samples", metavar="N", type=_count, help="default: the scene's, or 16384")
-    add("--step", metavar="H", type=_positive, help="largest impulse of a contact in a step [N s]")
-    add("--max-steps", metavar="N", type=_count, help="steps after which a sample is unfinished")
-    add("--seed", metavar="N", type=_seed, help="of all random draws; default: 0")
+    add("--samples", metavar="N", type=count, help="default: the scene's, or 16384")
+    add("--step", metavar="H", type=positive, help="largest impulse of a contact in a step [N s]")
+    add("--max-steps", metavar="N", type=count, help="steps after which a sample is unfinished")
+    add("--seed", metavar="N", type=seed, help="of all random draws; default: 0")
     add("--draw", choices=DRAWS, help=f"how impulses are drawn; default: {DRAWS[0]}")
     add("--selection", choices=SELECTIONS, help="which solution of a step with several is taken")
-    add("--threads", metavar="N", type=_count, help="default: all cores; changes no result")
+    add("--threads", metavar="N", type=count, help="default: all cores; changes no result")
     add = parser.add_argument_group("law exact (needs carom[exact])").add_argument
     add(
         "--budget",
         metavar="SECONDS",
-        type=_positive,
+        type=positive,
         help=f"default: {BUDGET:g}; an outer set may take twice as much again",
     )
     add(
@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
     """Print what the laws say; return the failures of some, raise the failure of all."""
     if options.out is not None:
-        _check_folder(options.out)
+        check_folder(options.out)
     scene, problem = _load(options.target)
     names = _chosen_laws(options, problem)
     with console.progress() as begin:
@@ -185,60 +185,19 @@ def _can_be_exact(problem: ImpactProblem) -> bool:
 def _law(
     name: str, options: argparse.Namespace, scene: Scene | None, progress: console.Progress
 ) -> ImpactLaw:
-    from carom import AnitescuPotra, Routh, RouthExact, RouthSingle, Sequential
-
-    settings: dict[str, Any] = {}
-    given = {
+    given: dict[str, Any] = {
         FIELDS.get(option, option): getattr(options, option)
         for option in LAWS[name]
         if getattr(options, option) is not None
     }
+    settings: dict[str, Any] = {}
     if name == "exact":
-        settings = {"max_seconds": BUDGET, "on_budget": ON_BUDGET[0]}
-        return RouthExact(**(settings | given))
-    if name == "anitescu-potra":
-        return AnitescuPotra(**given)
-    if name == "sequential":
-        return Sequential(**given)
-    if name == "routh-single":
-        return RouthSingle()
-    if scene is not None:
-        settings = {
-            "num_samples": scene.num_samples,
-            "step_impulse": scene.step_impulse,
-        }
-    return Routh(**(settings | given), progress=progress)
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written to before the work, not after."""
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not existing.is_dir():
-        raise InvalidProblem(f"--out: expected a folder, got the file {existing}")
-    if not os.access(existing, os.W_OK):
-        raise InvalidProblem(f"--out: expected a folder to write to, but {existing} is read-only")
-
-
-def _count(text: str) -> int:
-    return _number(text, int, lambda value: 1 <= value <= 2**40, "an integer from 1 to 2^40")
-
-
-def _seed(text: str) -> int:
-    return _number(text, int, lambda value: 0 <= value < 2**53, "an integer from 0 to 2^53 - 1")
-
-
-def _positive(text: str) -> float:
-    return _number(text, float, lambda value: 0.0 < value < math.inf, "a number > 0")
-
-
-def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: str) -> Any:
-    try:
-        value = kind(text)
-    except ValueError:
-        value = None
-    if value is None or not is_valid(value):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return value
+        settings = {"on_budget": ON_BUDGET[0]}
+    elif name == "routh":
+        settings = {"progress": progress}
+        if scene is not None:
+            settings |= {"num_samples": scene.num_samples, "step_impulse": scene.step_impulse}
+    return make_law(name, **(settings | given))
 
 
 def _order(text: str) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carom import __version__
-from carom.cli.console import say
+from carom.cli.figures import load_plots, png
+from carom.cli.laws import law_settings
 from carom.files import write_atomically
 from carom.impact.files import encode_npz, problem_fields
 from carom.impact.set_files import save_set
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from carom.outcomes.outcome_set import OutcomeSet
 
 ARRAYS = ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished", "labels")
-# These change no result, or cannot be written down.
-NO_SETTINGS = ("num_threads", "points", "progress")
 
 
 class Report:
@@ -42,13 +39,8 @@ class Report:
     def add(self, name: str, law: ImpactLaw, outcomes: OutcomeSet) -> None:
         """Take in what a law says."""
         assert isinstance(outcomes, SampledSet | PolyhedralSet)
-        assert dataclasses.is_dataclass(law)
         self.sets[name] = outcomes
-        self.settings[name] = {
-            field.name: getattr(law, field.name)
-            for field in dataclasses.fields(law)
-            if field.name not in NO_SETTINGS
-        }
+        self.settings[name] = law_settings(law)
 
     def text(self) -> str:
         """Return the report for people."""
@@ -104,10 +96,8 @@ class Report:
         """Return the figure by its file name; nothing, but a word, without matplotlib."""
         if not self.sets:
             return {}
-        try:
-            from carom import plots
-        except ModuleNotFoundError as error:
-            say(f"no figure: {error}")
+        plots = load_plots()
+        if plots is None:
             return {}
         exact = self._exact()
         inner = None if exact is None else exact.inner
@@ -118,9 +108,7 @@ class Report:
             sequential=self._sampled("sequential"),
             title=self.title,
         )
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=200)
-        return {"contact_velocities.png": buffer.getvalue()}
+        return {"contact_velocities.png": png(figure)}
 
     def _sampled(self, name: str) -> SampledSet | None:
         outcomes = self.sets.get(name)

@@ -6,12 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from carom.cli.tables import table
+
 if TYPE_CHECKING:
     from carom.errors import ImpactNotResolved
     from carom.scenes import Scene
 
 HELP = "list the scenes"
-DESCRIPTION = "List the scenes that `carom outcomes` takes."
+DESCRIPTION = "List the scenes that `carom outcomes` and `carom simulate` take."
 EPILOG = None
 
 
@@ -43,12 +45,8 @@ def _row(scene: Scene) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    cells = [("scene", "contacts", "velocities", "description")]
-    for row in rows:
-        contacts = " ".join(row["contacts"])
-        cells.append((row["name"], contacts, str(row["num_velocities"]), row["description"]))
-    widths = [max(len(line[i]) for line in cells) for i in range(3)]
-    return "\n".join(
-        f"{name:<{widths[0]}}  {contacts:<{widths[1]}}  {count:>{widths[2]}}  {description}"
-        for name, contacts, count, description in cells
-    )
+    cells = [
+        (row["name"], " ".join(row["contacts"]), str(row["num_velocities"]), row["description"])
+        for row in rows
+    ]
+    return "\n".join(table(("scene", "contacts", "velocities", "description"), cells, right=(2,)))

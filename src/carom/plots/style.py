@@ -9,11 +9,17 @@ Marks = dict[str, Any]
 BLACK = "#000000"
 BLUE = "#0072B2"
 GREEN = "#009E73"
+ORANGE = "#E69F00"
+PURPLE = "#CC79A7"
 SKY = "#56B4E9"
 VERMILLION = "#D55E00"
 YELLOW = "#F0E442"
 LIGHT = "#CBCBCB"
 DARK = "#303030"
+
+# Neighbours differ most; yellow is too pale for a line.
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+DASHES = ("-", "--", ":", "-.")
 
 _OUTLINED: Marks = {
     "linestyle": "none",
@@ -52,3 +58,53 @@ BEFORE: Marks = {**_OUTLINED, "marker": "*", "markersize": 16, "color": GREEN, "
 FIRST: Marks = {**_OUTLINED, "marker": "^", "markersize": 10, "color": VERMILLION, "zorder": 4.0}
 SECOND: Marks = {**_OUTLINED, "marker": "v", "markersize": 10, "color": YELLOW, "zorder": 4.0}
 SIMULTANEOUS: Marks = {**_OUTLINED, "marker": "D", "markersize": 6, "color": BLUE, "zorder": 5.0}
+
+# Motions: time stands still in what is shaded.
+FROZEN: Marks = {"facecolor": "#EBEBEB", "edgecolor": "none", "zorder": 0.5}
+JUMP: Marks = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
+
+# Scenes: bodies above the ground, contacts above bodies.
+BODY: Marks = {"edgecolor": DARK, "linewidth": 1.4, "zorder": 2.0}
+LINK: Marks = {"linewidth": 4.0, "solid_capstyle": "round", "zorder": 2.0}
+GROUND: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 1.2}
+SOLID: Marks = {"facecolor": "none", "edgecolor": "#909090", "linewidth": 0.0, "zorder": 1.0}
+TOUCHING: Marks = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 6,
+    "color": VERMILLION,
+    "markeredgecolor": BLACK,
+    "markeredgewidth": 0.8,
+    "zorder": 4.0,
+}
+APART: Marks = {**TOUCHING, "color": "white"}
+DOT: Marks = {"marker": "o", "markersize": 7, "zorder": 2.5}
+SPOKE: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 2.1}
+NAME: Marks = {
+    "fontsize": 9,
+    "zorder": 6.0,
+    "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+}
+ARROWS: Marks = {
+    "color": BLACK,
+    "angles": "xy",
+    "scale_units": "xy",
+    "scale": 1.0,
+    "width": 0.008,
+    "zorder": 5.0,
+}
+FLASH: Marks = {
+    "marker": "*",
+    "color": VERMILLION,
+    "edgecolors": BLACK,
+    "linewidths": 0.6,
+    "zorder": 6.0,
+}
+
+
+def line(i: int) -> Marks:
+    """Return colour and dashes of line i of several, which are all different up to 28."""
+    return {
+        "color": CYCLE[i % len(CYCLE)],
+        "linestyle": DASHES[i // len(CYCLE) % len(DASHES)],
+    }

@@ -61,4 +61,5 @@ def make(
         step_impulse=2.0,
         max_steps=5,
         num_samples=2**18,
+        duration=0.2,
     )

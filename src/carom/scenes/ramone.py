@@ -66,6 +66,7 @@ def make(
         step_impulse=1.0,
         max_steps=10,
         num_samples=2**20,
+        duration=0.25,
     )
 
 

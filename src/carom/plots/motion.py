@@ -1,0 +1,256 @@
+"""One motion: coordinates, velocities, energy and impulses, over time or over s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.plots import style
+from carom.plots.sampling import all_states, impact_spans, part_states
+from carom.systems.names import common_label, names
+from carom.trajectory import Segment, States
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from carom.trajectory import Trajectory
+    from carom.typing import FloatArray
+
+CLOCKS = {"t": "time t [s]", "s": "parameter s"}
+SHADES = "impacts"
+"""Mark of the shades, by which they are found again."""
+FLAT = 1e-3
+"""An energy that changes by less than this share of the kinetic one is drawn as constant."""
+
+
+def plot_states(
+    trajectory: Trajectory,
+    ax: Axes,
+    *,
+    clock: str = "t",
+    rows: Iterable[int] | None = None,
+    of: str = "q",
+    labels: Sequence[str] | None = None,
+) -> Axes:
+    """Draw coordinates or velocities over time, or over the paper's parameter s.
+
+    Over t an impact is a jump; over s it takes its time, while coordinates stand still: that
+    stretch is shaded.
+
+    Args:
+        trajectory: The motion.
+        ax: Where to draw; lines that are there already keep their colours to themselves.
+        clock: "t" or "s".
+        rows: Which of them; all by default.
+        of: "q" for coordinates, "v" for velocities.
+        labels: Names for the legend, one a row. Default: those of the system's joints.
+
+    Returns:
+        The same ax.
+
+    Raises:
+        InvalidProblem: There is no such clock or row, or labels do not match the rows.
+    """
+    found = names(trajectory.system, trajectory.layout, of)
+    chosen = list(range(len(found)) if rows is None else rows)
+    for row in chosen:
+        check_coordinate(row, len(found), "rows")
+    if labels is not None and len(labels) != len(chosen):
+        raise InvalidProblem(f"labels: expected {len(chosen)}, got {len(labels)}")
+    mark_impacts(trajectory, ax, clock)
+    states = all_states(trajectory)
+    first = len(ax.lines)
+    for i, row in enumerate(chosen):
+        label = str(found[row]) if labels is None else labels[i]
+        values = getattr(states, of)[:, row]
+        ax.plot(getattr(states, clock), values, label=label, **style.line(first + i))
+    word = "coordinates" if of == "q" else "velocities"
+    ax.set_ylabel(common_label([found[row] for row in chosen], word))
+    if len(ax.lines) > 1:
+        ax.legend(frameon=False)
+    return ax
+
+
+def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
+    """Draw how fast time and the normal impulse of each contact go on, over s.
+
+    They share out every moment: dt/ds and the rates of all contacts add up to 1. In an impact
+    dt/ds = 0; where nothing touches it is 1 [HalmPosa, Section 4].
+
+    Args:
+        trajectory: The motion.
+        ax: Where to draw.
+
+    Returns:
+        The same ax.
+    """
+    mark_impacts(trajectory, ax, "s")
+    pairs = zip(trajectory.parts, part_states(trajectory), strict=True)
+    pieces = [
+        _segment_rates(states) if isinstance(part, Segment) else _impact_rates(states)
+        for part, states in pairs
+    ]
+    s, normal = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    ax.plot(s, 1.0 - normal.sum(axis=1), color=style.DARK, linewidth=1.2, label="dt/ds")
+    for i, name in enumerate(trajectory.contacts):
+        # Contacts that share a load have one curve: the later lies within the earlier.
+        width = 1.2 + 1.4 * (len(trajectory.contacts) - 1 - i) / len(trajectory.contacts)
+        label = f"normal impulse of {name}"
+        ax.plot(s, normal[:, i], label=label, linewidth=width, **style.line(i))
+    ax.set_ylabel("rate, by s")
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
+    """Draw kinetic plus potential energy over time.
+
+    Args:
+        trajectory: The motion, with its system.
+        ax: Where to draw.
+
+    Returns:
+        The same ax.
+
+    Raises:
+        InvalidProblem: The trajectory was loaded without its system.
+    """
+    system = trajectory.require_system()
+    mark_impacts(trajectory, ax, "t")
+    states = all_states(trajectory)
+    pairs = list(zip(states.q, states.v, strict=True))
+    total = np.array([system.energy(q, v) for q, v in pairs])
+    kinetic = total - np.array([system.potential_energy(q) for q, _ in pairs])
+    ax.plot(states.t, total, **style.line(0))
+    ax.set_ylabel("energy [J]")
+    # Rounding of an energy that is kept would fill the ax.
+    least = FLAT * float(kinetic.max()) or 1.0
+    low, high = ax.get_ylim()
+    if high - low < least:
+        ax.set_ylim(0.5 * (low + high - least), 0.5 * (low + high + least))
+    return ax
+
+
+def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
+    """Draw the impulses that contacts have accrued, normal and, dashed, tangential, over time.
+
+    Args:
+        trajectory: The motion.
+        ax: Where to draw.
+
+    Returns:
+        The same ax.
+    """
+    mark_impacts(trajectory, ax, "t")
+    states = all_states(trajectory)
+    for i, name in enumerate(trajectory.contacts):
+        color = style.CYCLE[i % len(style.CYCLE)]
+        ax.plot(states.t, states.impulse[:, i, 0], color=color, label=f"{name}, normal")
+        ax.plot(states.t, states.impulse[:, i, 1], color=color, linestyle="--", linewidth=1.0)
+    ax.set_ylabel("impulse [N s]")
+    if trajectory.contacts:
+        ax.plot([], [], color=style.DARK, linestyle="--", linewidth=1.0, label="tangential")
+        ax.legend(frameon=False)
+    return ax
+
+
+def plot_phase(
+    trajectory: Trajectory,
+    ax: Axes,
+    coordinate: int,
+    *,
+    color: str | None = None,
+    label: str | None = None,
+) -> Axes:
+    """Draw a coordinate against its rate, with impacts as dashed vertical lines.
+
+    Args:
+        trajectory: The motion.
+        ax: Where to draw.
+        coordinate: Which one.
+        color: Of the line; by default the next one.
+        label: For a legend.
+
+    Returns:
+        The same ax.
+
+    Raises:
+        InvalidProblem: There is no such coordinate, or its rate is not known without the system.
+    """
+    layout = trajectory.layout
+    check_coordinate(coordinate, layout.nq, "coordinate")
+    # A motion is two lines: its segments and its impacts.
+    own = style.CYCLE[len(ax.lines) // 2 % len(style.CYCLE)] if color is None else color
+    moving: list[FloatArray] = []
+    jumping: list[FloatArray] = []
+    for part, states in zip(trajectory.parts, part_states(trajectory), strict=True):
+        rates = _coordinate_rates(trajectory, states)
+        pieces = moving if isinstance(part, Segment) else jumping
+        pieces.append(np.column_stack([states.q[:, coordinate], rates[:, coordinate]]))
+    ax.plot(*_interrupted(moving).T, color=own, label=label)
+    ax.plot(*_interrupted(jumping).T, color=own, **style.JUMP)
+    position, rate = (names(trajectory.system, layout, of)[coordinate] for of in ("q", "v"))
+    ax.set_xlabel(str(position))
+    ax.set_ylabel(f"rate of {rate}")
+    return ax
+
+
+def mark_impacts(trajectory: Trajectory, ax: Axes, clock: str) -> None:
+    """Name the axis of a clock, and shade impacts where they take up some of it.
+
+    Raises:
+        InvalidProblem: There is no such clock.
+    """
+    if clock not in CLOCKS:
+        raise InvalidProblem(f"clock: expected 't' or 's', got {clock!r}")
+    ax.set_xlabel(CLOCKS[clock])
+    ax.margins(x=0.01)
+    # Once: several functions may draw on one ax.
+    is_marked = any(each.get_gid() == SHADES for each in ax.collections)
+    if clock == "s" and trajectory.impacts and not is_marked:
+        bars = [(start, end - start) for start, end in impact_spans(trajectory).tolist()]
+        place = ax.get_xaxis_transform()
+        ax.broken_barh(bars, (0.0, 1.0), transform=place, gid=SHADES, **style.FROZEN)
+
+
+def check_coordinate(value: int, size: int, name: str) -> None:
+    """Refuse a row that there is not.
+
+    Raises:
+        InvalidProblem: The message names the argument.
+    """
+    if value not in range(size):
+        raise InvalidProblem(f"{name}: expected a number from 0 to {size - 1}, got {value!r}")
+
+
+def _segment_rates(states: States) -> tuple[FloatArray, FloatArray]:
+    """Return s and the normal impulses' rates by s: a second takes 1 + Σ λ_n of it."""
+    force = states.rate[..., 0]
+    return states.s, force / (1.0 + force.sum(axis=1, keepdims=True))
+
+
+def _impact_rates(states: States) -> tuple[FloatArray, FloatArray]:
+    """Return both ends of each step, and its rates twice, since they are constant within it."""
+    # A step without any impulse takes up nothing of s, and has no rates.
+    keep = np.repeat(np.diff(states.s) > 0.0, 2)
+    s = np.repeat(states.s, 2)[1:-1]
+    return s[keep], np.repeat(states.rate[:-1, :, 0], 2, axis=0)[keep]
+
+
+def _interrupted(pieces: list[FloatArray]) -> FloatArray:
+    """Return curves (n, 2) as one, with a gap between two."""
+    gap = np.full((1, 2), np.nan)
+    return np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))])
+
+
+def _coordinate_rates(trajectory: Trajectory, states: States) -> FloatArray:
+    system, layout = trajectory.system, trajectory.layout
+    if system is not None:
+        pairs = zip(states.q, states.v, strict=True)
+        return np.array([system.velocity_map(q) @ v for q, v in pairs])
+    if layout.nq != layout.nv:
+        trajectory.require_system()
+    return states.v
