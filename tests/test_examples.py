@@ -37,3 +37,15 @@ def test_readme_prints_the_exact_set(capsys):
     expected = text.split("```text\n")[1].split("```")[0]
     # The last note tells how far rounding moved v_pre, which is not the same everywhere.
     assert capsys.readouterr().out.splitlines()[:-1] == expected.splitlines()[:-1]
+
+
+def test_readme_moves_a_block():
+    """The third block runs, and its motions fan out."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.split("```python\n")[3].split("```")[0]
+    scope = {}
+    exec(compile(block, "README.md", "exec"), scope)
+    assert scope["motion"].status == "finished"
+    assert scope["motion"].impacts[0].contacts == ("A", "B")
+    assert scope["motions"].num_finished == 20
+    assert scope["motions"].spread([0.1]).max() > 1e-4

@@ -24,7 +24,7 @@ from carom.plots import (
 )
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
 
-FIGURES = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 ANGLE = 2
 DROP = 0.2
 """From this height the lowest corner of a block falls [m]."""
@@ -155,6 +155,6 @@ def bundle() -> Figure:
 
 if __name__ == "__main__":
     for draw in (zeno, ball_phase, bundle):
-        path = FIGURES / f"{draw.__name__}.png"
+        path = DOCS / f"motion-{draw.__name__.replace('_', '-')}.png"
         draw().savefig(path, dpi=110)
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

@@ -40,8 +40,18 @@ class Sight(NamedTuple):
 Look = Callable[[float], Sight]
 
 
+GAP_ROUNDING = 2e-16
+"""A gap closes when it falls below zero, or below where it started, by more than this [m]."""
+
+DEEP = 1e-12
+"""A gap that is below zero while it rises is rounding, unless it is as deep as this [m]."""
+
+
 def first_event(look: Look, start: float, end: float, before: Sight) -> float | None:
     """Return the earliest time in a step at which something ends the stretch, or None.
+
+    A contact that has just parted has a gap that is rounding, of either sign. It closes if it
+    falls below that.
 
     Args:
         look: Tells what is seen at a time of the step.
@@ -49,10 +59,17 @@ def first_event(look: Look, start: float, end: float, before: Sight) -> float | 
         end: Time at which it ends [s].
         before: What is seen at its beginning.
     """
+    slack = np.maximum(0.0, -before.gaps) + GAP_ROUNDING
+
+    def see(t: float) -> Sight:
+        seen = look(t)
+        return seen._replace(gaps=seen.gaps + slack)
+
+    before = before._replace(gaps=before.gaps + slack)
     times = [float(t) for t in np.linspace(start, end, LOOKS + 1)]
     for left, right in pairwise(times):
-        after = look(right)
-        found = _crossings(look, (left, before), (right, after))
+        after = see(right)
+        found = _crossings(see, (left, before), (right, after))
         if found:
             return min(found)
         before = after
@@ -91,22 +108,24 @@ def _entry(look: Look, field: str, k: int) -> Function:
 
 
 def _closing(gap: Function, rate: Function, first: Moment, last: Moment) -> float | None:
-    """Return when a gap closes between two moments (t, gap, rate)."""
-    (left, gap_left, rate_left), (right, gap_right, rate_right) = first, last
-    if gap_right < 0.0:
-        if gap_left <= 0.0:
-            # It starts at zero. Where it opens first, it closes after its largest value.
-            if rate_left <= 0.0 or rate_right >= 0.0:
-                return left
-            left = _root(rate, left, right)
-            if gap(left) <= 0.0:
-                return left
-        return _root(gap, left, right)
-    if rate_left < 0.0 < rate_right and gap_left > 0.0:
+    """Return when a gap that is open at first falls below zero, between two moments."""
+    (left, _, rate_left), (right, gap_right, rate_right) = first, last
+    if gap_right < 0.0 and (rate_right < 0.0 or gap_right < -DEEP):
+        return _landing(gap, rate, left, right)
+    if rate_left < 0.0 < rate_right:
         lowest = _root(rate, left, right)
-        if gap(lowest) < 0.0:
-            return _root(gap, left, lowest)
+        if gap(lowest) < 0.0 <= first[1]:
+            return _landing(gap, rate, left, lowest)
     return None
+
+
+def _landing(gap: Function, rate: Function, left: float, right: float) -> float:
+    """Return the root of a gap, without the rounding that was allowed for."""
+    if gap(left) <= 0.0:
+        return left
+    root = _root(gap, left, right)
+    speed = -rate(root)
+    return max(left, root - GAP_ROUNDING / speed) if speed > 0.0 else root
 
 
 def _root(function: Function, left: float, right: float) -> float:
@@ -132,6 +151,9 @@ WINDOW = 8
 SLOWEST = 0.95
 """Largest ratio of intervals that counts as shrinking."""
 
+STEADY = 1.5
+"""Ratios of a series that goes on as it does differ by no more than this factor."""
+
 
 def accumulation(
     times: Sequence[float], impulses: Sequence[FloatArray], shortest: float
@@ -154,7 +176,7 @@ def accumulation(
     if (pairs <= 0.0).any():
         return None
     ratios = pairs[1:] / pairs[:-1]
-    if ratios.max() > SLOWEST:
+    if ratios.max() > min(SLOWEST, STEADY * ratios.min()):
         return None
     ratio = float(ratios[-1])
     rest = ratio / (1.0 - ratio)

@@ -26,6 +26,12 @@ from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
 
+STILL = 1e-8
+"""Contact velocities below this share of what all the energy could give count as rest."""
+
+LEAST_HOP = 1e-15
+"""A contact that parts and would come back from no higher than this stays at rest [m]."""
+
 MOST_STALLS = 20
 """So many segments in a row without any progress end a motion."""
 
@@ -90,8 +96,10 @@ def simulate(
         method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps
     )
     check_integer("seed", seed, 0, 2**53 - 1)
-    if not (np.isfinite(duration) and duration >= 0.0):
+    if not (_is_number(duration) and duration >= 0.0):
         raise InvalidProblem(f"duration: expected a number >= 0, got {duration!r}")
+    if not _is_number(start_time):
+        raise InvalidProblem(f"start_time: expected a number, got {start_time!r}")
     motion = _Motion(system, law, options, int(seed), float(start_time), float(duration))
     motion.start(q, v)
     status, message = motion.run()
@@ -119,7 +127,7 @@ class _Options:
             )
         for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
             value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0.0):
+            if not (_is_number(value) and value > 0.0):
                 raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
         check_integer("max_impacts", self.max_impacts, 1)
         check_integer("max_steps", self.max_steps, 1)
@@ -188,15 +196,12 @@ class _Motion:
                     self._hit("collision")
                 elif self._accumulates():
                     pass
-                elif self.t >= self.end_time and self.parts:
+                elif self.t >= self.end_time:
                     return "finished", f"the motion lasts to t = {self.t:g} s as asked"
                 elif (found := self._choose(here)) is None:
                     self._hit("without collision")
                 elif (trouble := self._move(*found)) is not None:
-                    return "forces without bound", (
-                        f"the contact forces grow without bound towards t = {self.t:g} s, as at "
-                        f"a singular point of Painleve's paradox ({trouble})"
-                    )
+                    return self._unbounded(found[0], trouble)
                 if self.stalls >= MOST_STALLS:
                     return "stalled", (
                         f"nothing moved on at t = {self.t:g} s: the modes of the contacts change "
@@ -215,6 +220,15 @@ class _Motion:
                     f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
                     f"loosen rtol, or use method='Radau' for stiff forces"
                 )
+
+    def _unbounded(self, law: ContactLaw, trouble: str) -> tuple[str, str]:
+        """Tell that forces grow without bound, and which ones."""
+        what, why = "the forces grow", ""
+        if (law.modes != FREE).any():
+            what, why = "contact forces grow", ", as at a singular point of Painleve's paradox"
+        return "forces without bound", (
+            f"{what} without bound towards t = {self.t:g} s{why}: {trouble}"
+        )
 
     def _touching(self, here: Dynamics) -> BoolArray:
         return here.phi <= self.options.gap_tolerance
@@ -265,6 +279,23 @@ class _Motion:
         self.num_impacts += 1
         self.recent.append((self.t, self.impulse, problem.contacts))
 
+    def _append(self, segment: Segment) -> None:
+        """Add a segment, to the one before if that has the same modes."""
+        last = self.parts[-1] if self.parts else None
+        if (
+            isinstance(last, Segment)
+            and last.modes == segment.modes
+            and last.end == segment.start
+            and last.num_solutions == segment.num_solutions == 1
+        ):
+            self.parts[-1] = replace(
+                last,
+                knots=np.concatenate([last.knots, segment.knots[1:]]),
+                coefficients=np.concatenate([last.coefficients, segment.coefficients]),
+            )
+        else:
+            self.parts.append(segment)
+
     def _stop_approach(self, names: tuple[str, ...]) -> None:
         """Take the approach out of the velocity by the smallest change, measured by energy."""
         here = self.system.dynamics(self.q, self.v, self.t)
@@ -290,7 +321,12 @@ class _Motion:
         sticks = (modes > 0) & (np.abs(here.J_t[:, 0] @ v) <= lost) & (self.mu > 0.0)
         law = ContactLaw(np.where(sticks, STICKING, law.modes), self.mu, law.resting)
         v = law.project(here, self.v)
-        q = self.q + duration * self.system.velocity_map(self.q) @ v
+        # Slip goes on meanwhile.
+        _, acceleration = law.solve(here, v)
+        v = v + duration * acceleration
+        q = self.q + duration * self.system.velocity_map(self.q) @ (
+            v - 0.5 * duration * acceleration
+        )
         impulse = np.array([self.impulse, self.impulse + found.impulse])
         energy = [self.system.energy(self.q, self.v), self.system.energy(q, v)]
         self.parts.append(
@@ -327,18 +363,42 @@ class _Motion:
     def _choose(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
         """Return the modes to go on with and how many ways there were, or None if none works."""
         v, rest = self.v, self.options.rest_speed
-        units = np.abs(here.J_n).max(axis=1, initial=0.0)
-        parting = here.J_n @ v > np.maximum(rest, 1e-12 * units * np.abs(v).max(initial=0.0))
+        normal, tangent = self._speeds(here)
+        parting = here.J_n @ v > np.maximum(rest, STILL * normal)
         touching = np.flatnonzero(self._touching(here) & ~parting)
         slide = here.J_t[:, 0] @ v
-        slip = np.where(np.abs(slide) > rest, np.sign(slide), 0.0)
-        ways = ways_on(Moment(self.system, self.t, self.q, v, touching, slip))
-        if not ways:
-            return None
-        index = 0
-        if len(ways) > 1:
-            index = int(np.random.default_rng(self._draw_seed()).integers(len(ways)))
-        return ways[index], len(ways)
+        slip = np.where(np.abs(slide) > np.maximum(rest, STILL * tangent), np.sign(slide), 0.0)
+        chosen = None
+        while True:
+            ways = ways_on(Moment(self.system, self.t, self.q, v, touching, slip))
+            if not ways:
+                # Where contacts that hop could not rest, they hop.
+                return chosen
+            index = 0
+            if len(ways) > 1:
+                index = int(np.random.default_rng(self._draw_seed()).integers(len(ways)))
+            chosen = ways[index], len(ways)
+            hopping = self._hopping(here, ways[index], touching)
+            if len(hopping) == 0:
+                return chosen
+            touching = np.union1d(touching, hopping)
+
+    def _speeds(self, here: Dynamics) -> tuple[FloatArray, FloatArray]:
+        """Return how fast contacts would be, normal and tangential, if they had all the energy."""
+        speed = np.sqrt(self.v @ here.M @ self.v)
+        normal, tangent = (
+            speed * np.sqrt(np.einsum("ij,ji->i", J, np.linalg.solve(here.M, J.T)))
+            for J in (here.J_n, here.J_t[:, 0])
+        )
+        return normal, tangent
+
+    def _hopping(self, here: Dynamics, law: ContactLaw, touching: IntArray) -> IntArray:
+        """Return contacts that part, but come back before their gap has a digit: they rest."""
+        _, acceleration = law.solve(here, self.v)
+        speed = here.J_n @ self.v
+        pull = -(here.J_n @ acceleration + here.bias[:, 0])
+        hops = self._touching(here) & (speed > 0.0) & (speed**2 < 2.0 * pull * LEAST_HOP)
+        return np.setdiff1d(np.flatnonzero(hops), touching)
 
     def _move(self, law: ContactLaw, num_solutions: int) -> str | None:
         """Integrate until something happens; tell why the integrator gave up, if it did."""
@@ -353,7 +413,7 @@ class _Motion:
             self.stalls += 1
             return stretch.trouble
         self.stalls = 0
-        self.parts.append(replace(segment, num_solutions=num_solutions))
+        self._append(replace(segment, num_solutions=num_solutions))
         self.t = segment.end
         self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(y))
         return stretch.trouble
@@ -363,8 +423,15 @@ def _impulses(path: ImpactPath) -> FloatArray:
     return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+
+
 def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:
-    array = np.array(value, dtype=np.float64)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"{name}: expected {size} finite numbers ({error})") from error
     if array.shape != (size,) or not np.isfinite(array).all():
         raise InvalidProblem(f"{name}: expected {size} finite numbers, got shape {array.shape}")
     return array

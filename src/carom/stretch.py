@@ -34,13 +34,13 @@ class Stretch:
         self, system: System, law: ContactLaw, layout: Layout, t: float, y: FloatArray
     ) -> None:
         """Take over the state at the start: time t, and q, v and impulses in y."""
-        self.system, self.law, self.layout, self.t, self.y = system, law, layout, t, y
+        self.system, self.layout, self.t, self.y = system, layout, t, y
         q, v, _ = layout.unpack(y)
+        self.law = law.settled(system.dynamics(q, v, t), v)
         self.closed = np.flatnonzero(law.modes != FREE)
         self.open = np.flatnonzero(law.modes == FREE)
         self.slip = SLIP[law.modes]
         self.sliding = np.flatnonzero(self.slip)
-        self.is_dependent = law.is_dependent(system.dynamics(q, v, t))
         self.num_steps = 0
         self.trouble: str | None = None
         self.slack: FloatArray | float = 0.0
@@ -62,9 +62,7 @@ class Stretch:
         here = self.system.dynamics(q, v, t)
         slide = self.slip * (here.J_t[:, 0] @ v)
         conditions = [slide[self.sliding] + SLIP_ROUNDING]
-        if self.is_dependent:
-            conditions.append(np.array([self.law.evaluate(here, v).margin + HOLDS]))
-        elif len(self.closed):
+        if len(self.closed):
             force, acceleration = self.law.solve(here, v)
             margins = self.law.margins(here, force, acceleration)[self.closed]
             # Slip has a condition of its own, which does not end when it has begun.

@@ -11,7 +11,7 @@ indeterminacy.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -69,16 +69,20 @@ class ContactLaw:
         modes: (m,) mode of every contact.
         mu: (m,) friction coefficients.
         resting: (m,) which contacts, if they are free or slide, only begin to.
+        inner: (m, 2) forces that cancel, to be added where contacts depend on each other; they
+            turn the forces of least norm into ones that friction allows.
     """
 
     modes: IntArray
     mu: FloatArray
     resting: BoolArray
+    inner: FloatArray | None = None
 
     def solve(self, here: Dynamics, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return contact forces (m, 2) and dv/dt (nv,).
 
-        Where several forces lead to one acceleration, those of least norm are returned.
+        Where several forces lead to one acceleration, those of least norm are returned, plus what
+        `inner` asks for.
         """
         force, acceleration = np.empty((len(self.modes), 2)), np.empty(len(v))
         J_t = here.J_t[:, 0]
@@ -102,10 +106,15 @@ class ContactLaw:
         k = len(closed)
         target[:k] += STABILIZATION * (speed[:k] + STABILIZATION * here.phi[closed])
         x = -_least(C @ a_G, target)
+        acceleration = a_0 + a_G @ x
+        if self.inner is not None:
+            wish = np.concatenate([self.inner[closed, 0], self.inner[stick, 1]])
+            span = _span(G)
+            x += wish - span @ (span.T @ wish)
         force[closed, 0] = x[:k]
         force[closed, 1] = -self._drag[closed] * x[:k]
         force[stick, 1] = x[k:]
-        return force, a_0 + a_G @ x
+        return force, acceleration
 
     def margins(self, here: Dynamics, force: FloatArray, acceleration: FloatArray) -> FloatArray:
         """Return by how much each condition holds, free of units, >= 0 if it does.
@@ -142,15 +151,14 @@ class ContactLaw:
         upper[:, -1] = 1.0
         x = np.concatenate([given[closed, 0], given[stick, 1]])
         # In the span of the forces alone, so that rounding leaves no equation without a solution.
-        basis = np.linalg.svd(G, full_matrices=False)
-        keep = DEPENDENT * basis.S[0] < basis.S
-        equations = np.column_stack([basis.U[:, keep].T, np.zeros(keep.sum())])
+        span = _span(G)
+        equations = np.column_stack([span.T, np.zeros(span.shape[1])])
         result = linprog(
             np.append(np.zeros(n), -1.0),
             upper,
             np.zeros(len(upper)),
             equations,
-            basis.U[:, keep].T @ x,
+            span.T @ x,
             bounds=[(None, None)] * n + [(None, _scales(here)[1])],
         )
         if not result.success or result.x is None:
@@ -171,6 +179,14 @@ class ContactLaw:
         if not self._is_kept(here, v, acceleration):
             return Sustained(self.modes, force, acceleration, -np.inf)
         return Sustained(self.modes, force, acceleration, float(margins.min(initial=1.0)))
+
+    def settled(self, here: Dynamics, v: FloatArray) -> ContactLaw:
+        """Return this law with the inner forces that friction likes best at a state."""
+        if not self.is_dependent(here):
+            return self
+        plain = replace(self, inner=None)
+        force, acceleration = plain.solve(here, v)
+        return replace(self, inner=self.best_forces(here, acceleration, force) - force)
 
     def is_dependent(self, here: Dynamics) -> bool:
         """Tell whether several forces lead to one acceleration."""
@@ -248,6 +264,12 @@ def _options(mu: float, slip: float) -> tuple[int, ...]:
     if slip != 0.0:
         return (PLUS if slip > 0.0 else MINUS, FREE)
     return (STICKING, PLUS, MINUS, FREE)
+
+
+def _span(G: FloatArray) -> FloatArray:
+    """Return an orthonormal basis (k, rank) of the weights of rows G that have an effect."""
+    basis = np.linalg.svd(G, full_matrices=False)
+    return np.asarray(basis.U[:, DEPENDENT * basis.S[0] < basis.S])
 
 
 def _least(A: FloatArray, b: FloatArray) -> FloatArray:

@@ -285,7 +285,10 @@ class Trajectory:
         if (t is None) == (s is None):
             raise InvalidProblem("at: give either t or s")
         clock, values = ("t", t) if s is None else ("s", s)
-        asked = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        try:
+            asked = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(f"{clock}: expected numbers ({error})") from error
         bounds = self._bounds(clock)
         if not ((asked >= bounds[0]) & (asked <= bounds[-1])).all():
             raise InvalidProblem(
@@ -306,8 +309,8 @@ class Trajectory:
         ends = [(part.start, part.end) for part in self.parts]
         if clock == "t":
             return np.array([ends[0][0], *(end for _, end in ends)])
-        s = [self._knot_states(part).s for part in self.parts]
-        return np.array([s[0][0], *(column[-1] for column in s)])
+        s = [float(self._knot_states(part).s[-1]) for part in self.parts]
+        return np.maximum.accumulate([0.0, *s])
 
     def _knot_states(self, part: Segment | Impact) -> States:
         if isinstance(part, Impact):

@@ -74,7 +74,7 @@ def load_trajectory(path: str | os.PathLike[str], system: System | None = None) 
                 _part(words, {name: file[f"{index}.{name}"] for name in _ARRAYS[words["type"]]})
                 for index, words in enumerate(about["parts"])
             )
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         if isinstance(error, InvalidProblem):
             raise
         raise InvalidProblem(f"{path}: expected a motion saved by carom ({error})") from error

@@ -63,3 +63,16 @@ def test_masses_sit_where_mass_to_foot_says():
 def test_step_without_two_feet_on_the_floor_is_refused(pitch):
     with pytest.raises(InvalidProblem, match="leg_pitch"):
         compass_gait.make(leg_pitch=pitch)
+
+
+def test_hip_mass_adds_to_the_hip_alone():
+    light, heavy = compass_gait.make().problem, compass_gait.make(hip_mass=3.0).problem
+    np.testing.assert_allclose(heavy.M - light.M, np.diag([3.0, 3.0, 0.0, 0.0]), atol=1e-15)
+    np.testing.assert_array_equal(heavy.J_n, light.J_n)
+
+
+def test_hip_without_mass_has_no_inertia_where_the_legs_are_in_line():
+    in_line = [0.0, 1.0, 0.3, 0.3]
+    light, heavy = compass_gait.make().system, compass_gait.make(hip_mass=1.0).system
+    assert np.linalg.eigvalsh(light.mass_matrix(in_line))[0] == pytest.approx(0.0, abs=1e-12)
+    assert np.linalg.eigvalsh(heavy.mass_matrix(in_line))[0] > 1e-2

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,12 @@ PAPER_SETTINGS = {
 }
 
 
+MOTIONS = {"zeno-block", "painleve-rod"}
+"""Scenes that are about a motion: nothing collides at their start."""
+
+
 def test_names_are_those_of_the_paper():
-    assert set(scenes.names()) == set(PAPER_SETTINGS)
+    assert set(scenes.names()) == set(PAPER_SETTINGS) | MOTIONS
 
 
 @pytest.mark.parametrize("name", scenes.names())
@@ -25,21 +31,18 @@ class TestEveryScene:
         assert scene.description
         assert "\n" not in scene.description
 
-    def test_has_the_settings_of_the_papers_tables(self, name):
+    def test_has_settings_that_an_impact_and_a_motion_need(self, name):
         scene = scenes.load(name)
-        settings = (scene.step_impulse, scene.max_steps, scene.num_samples)
-        assert settings == PAPER_SETTINGS[name]
+        assert scene.step_impulse > 0.0
+        assert scene.max_steps >= 1
+        assert scene.num_samples >= 1
+        assert 0.0 < scene.duration < math.inf
+        assert scene.law in ("routh", "sequential")
 
     def test_touches_with_every_contact(self, name):
         scene = scenes.load(name)
         np.testing.assert_allclose(scene.system.gap(scene.q), 0.0, rtol=0, atol=1e-15)
         assert scene.problem.contacts == scene.system.contacts
-
-    def test_collides_and_no_contact_separates(self, name):
-        problem = scenes.load(name).problem
-        approach = problem.J_n @ problem.v_pre
-        assert approach.min() < -0.1
-        assert approach.max() <= 0.0
 
     def test_takes_its_friction_coefficient_from_the_caller(self, name):
         np.testing.assert_array_equal(scenes.load(name, mu=0.25).problem.mu, 0.25)
@@ -49,8 +52,31 @@ class TestEveryScene:
             scenes.load(name, colour=1.0)
 
 
+@pytest.mark.parametrize("name", sorted(PAPER_SETTINGS))
+class TestImpacts:
+    def test_have_the_settings_of_the_papers_tables(self, name):
+        scene = scenes.load(name)
+        settings = (scene.step_impulse, scene.max_steps, scene.num_samples)
+        assert settings == PAPER_SETTINGS[name]
+
+    def test_collide_and_no_contact_separates(self, name):
+        scene = scenes.load(name)
+        approach = scene.problem.J_n @ scene.problem.v_pre
+        assert approach.min() < -0.1
+        assert approach.max() <= 0.0
+        assert not scene.without_collision
+
+
+@pytest.mark.parametrize("name", sorted(MOTIONS))
+def test_motions_start_without_a_collision(name):
+    problem = scenes.load(name).problem
+    assert (problem.J_n @ problem.v_pre >= 0.0).all()
+    assert not problem.is_colliding(problem.v_pre)
+
+
 @pytest.mark.parametrize(
-    ("name", "closest"), [("rocking_block", "rocking-block"), ("Ramone", "ramone")]
+    ("name", "closest"),
+    [("rocking_block", "rocking-block"), ("Ramone", "ramone"), ("zeno_bock", "zeno-block")],
 )
 def test_unknown_name_lists_the_names_and_suggests_the_closest(name, closest):
     with pytest.raises(UnknownScene) as caught:
