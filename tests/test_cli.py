@@ -149,6 +149,9 @@ class TestLaws:
             "draw": "uniform",
             "selection": "lemke",
             "epsilon": None,
+            "until": None,
+            "norm": "contact",
+            "max_samples": 2**22,
         }
         law = carom.Routh(64, 0.05, 7, 3, "uniform", "lemke")
         expected = law.resolve(block.problem)

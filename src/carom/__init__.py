@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from carom import compliant, lcp, plots, scenes, systems
-    from carom.bundle import Bundle, simulate_many
     from carom.compliant.law import Compliant
     from carom.errors import (
         CaromError,
@@ -30,19 +29,20 @@ if TYPE_CHECKING:
     from carom.impact.routh_single import RouthSingle
     from carom.impact.sequential import Sequential
     from carom.impact.set_files import load_set, save_set
+    from carom.motion.bundle import Bundle, simulate_many
+    from carom.motion.files import load_trajectory, save_trajectory
+    from carom.motion.simulation import simulate
+    from carom.motion.trajectory import Trajectory
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
-    from carom.simulation import simulate
     from carom.systems.system import System
-    from carom.trajectory import Trajectory
-    from carom.trajectory_files import load_trajectory, save_trajectory
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AnitescuPotra": "carom.impact.anitescu_potra",
-    "Bundle": "carom.bundle",
+    "Bundle": "carom.motion.bundle",
     "CaromError": "carom.errors",
     "Compliant": "carom.compliant.law",
     "ImpactLaw": "carom.impact.law",
@@ -59,21 +59,21 @@ _HOMES = {
     "SampledSet": "carom.outcomes.sampled",
     "Sequential": "carom.impact.sequential",
     "System": "carom.systems.system",
-    "Trajectory": "carom.trajectory",
+    "Trajectory": "carom.motion.trajectory",
     "UnknownScene": "carom.errors",
     "compliant": "carom.compliant",
     "lcp": "carom.lcp",
     "load_problem": "carom.impact.files",
     "load_set": "carom.impact.set_files",
-    "load_trajectory": "carom.trajectory_files",
+    "load_trajectory": "carom.motion.files",
     "plots": "carom.plots",
     "post_impact_set": "carom.impact.post_impact",
     "save_problem": "carom.impact.files",
     "save_set": "carom.impact.set_files",
-    "save_trajectory": "carom.trajectory_files",
+    "save_trajectory": "carom.motion.files",
     "scenes": "carom.scenes",
-    "simulate": "carom.simulation",
-    "simulate_many": "carom.bundle",
+    "simulate": "carom.motion.simulation",
+    "simulate_many": "carom.motion.bundle",
     "systems": "carom.systems",
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.trajectory import Impact
+from carom.motion.parts import Impact
 
 GRAVITY = 9.81
 ANGLES = (0.9, math.atan(2.0), 1.3)

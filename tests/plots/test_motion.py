@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import carom
+from carom.motion.trajectory import Trajectory
 from carom.plots import (
     bundle_overview,
     plot_bundle,
@@ -27,7 +28,6 @@ from carom.systems import (
     PlaneContact,
     Prismatic,
 )
-from carom.trajectory import Trajectory
 
 
 def simulate(name, duration, seed=0):

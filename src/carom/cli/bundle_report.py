@@ -16,8 +16,8 @@ from carom.files import write_atomically
 from carom.impact.files import encode_npz
 
 if TYPE_CHECKING:
-    from carom.bundle import Bundle
     from carom.impact.law import ImpactLaw
+    from carom.motion.bundle import Bundle
     from carom.scenes import Scene
 
 TIMES = 501

@@ -14,15 +14,16 @@ from carom.cli.figures import load_plots, png
 from carom.cli.laws import law_settings
 from carom.cli.tables import shortened, table
 from carom.files import write_atomically
+from carom.motion.files import save_trajectory
 from carom.systems import PlanarSystem
-from carom.trajectory_files import save_trajectory
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from carom.impact.law import ImpactLaw
+    from carom.motion.parts import Impact, Segment
+    from carom.motion.trajectory import Trajectory
     from carom.scenes import Scene
-    from carom.trajectory import Impact, Segment, Trajectory
 
 SHOWN = (2.0, 10.0)
 """A moving picture lasts at least and at most so long [s]."""

@@ -13,12 +13,12 @@ from carom.cli.laws import make_law
 from carom.errors import CaromError, ImpactNotResolved, InvalidProblem
 
 if TYPE_CHECKING:
-    from carom.bundle import Bundle
     from carom.cli.bundle_report import BundleReport
     from carom.cli.motion_report import MotionReport
     from carom.impact.law import ImpactLaw
+    from carom.motion.bundle import Bundle
+    from carom.motion.trajectory import Trajectory
     from carom.scenes import Scene
-    from carom.trajectory import Trajectory
 
 LAWS = ("routh", "exact", "anitescu-potra", "sequential", "routh-single")
 

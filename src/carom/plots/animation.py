@@ -23,8 +23,8 @@ from carom.plots.player import PAGE
 from carom.plots.stage import Stage, contact_points, draw_ground, require_planar, view_of
 
 if TYPE_CHECKING:
+    from carom.motion.trajectory import Trajectory
     from carom.systems.planar import PlanarSystem
-    from carom.trajectory import Trajectory
     from carom.typing import FloatArray
 
 DPI = 100

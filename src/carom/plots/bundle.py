@@ -15,7 +15,7 @@ from carom.systems.names import Name, names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.bundle import Bundle
+    from carom.motion.bundle import Bundle
     from carom.typing import FloatArray
 
 TIMES = 600

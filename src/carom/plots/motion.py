@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import InvalidProblem
+from carom.motion.parts import Segment, States
 from carom.plots import style
 from carom.plots.sampling import all_states, impact_spans, part_states
 from carom.systems.names import common_label, names
-from carom.trajectory import Segment, States
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.trajectory import Trajectory
+    from carom.motion.trajectory import Trajectory
     from carom.typing import FloatArray
 
 CLOCKS = {"t": "time t [s]", "s": "parameter s"}

@@ -14,8 +14,8 @@ from carom.plots.motion import plot_energy, plot_impulses, plot_states
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.bundle import Bundle
-    from carom.trajectory import Trajectory
+    from carom.motion.bundle import Bundle
+    from carom.motion.trajectory import Trajectory
 
 COLUMNS = 3
 PANEL = 4.0

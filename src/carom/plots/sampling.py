@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import InvalidProblem
-from carom.trajectory import Segment, States
+from carom.motion.parts import Segment, States
 
 if TYPE_CHECKING:
-    from carom.trajectory import Trajectory
+    from carom.motion.trajectory import Trajectory
     from carom.typing import FloatArray
 
 CLOSE = 1500

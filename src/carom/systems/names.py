@@ -9,9 +9,9 @@ from carom.systems.planar import PlanarSystem
 from carom.systems.planar_bodies import Prismatic
 
 if TYPE_CHECKING:
+    from carom.motion.parts import Layout
     from carom.systems.planar_bodies import Joint
     from carom.systems.system import System
-    from carom.trajectory import Layout
 
 AXES = {(1.0, 0.0): "x", (0.0, 1.0): "y"}
 

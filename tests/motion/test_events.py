@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.events import Sight, accumulation, first_event
+from carom.motion.events import Sight, accumulation, first_event
 
 NOTHING = np.empty(0)
 

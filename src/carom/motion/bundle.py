@@ -11,9 +11,9 @@ import numpy as np
 
 from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.sampler import available_cores
-from carom.simulation import simulate
+from carom.motion.simulation import simulate
+from carom.motion.trajectory import Trajectory
 from carom.systems.system import System
-from carom.trajectory import Trajectory
 from carom.typing import ArrayLike, FloatArray
 
 Progress = Callable[[int, int], None]

@@ -7,162 +7,19 @@ are continuous in s; in t velocities and impulses jump.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.polynomial import chebyshev
 
 from carom.errors import InvalidProblem
+from carom.motion.parts import Impact, Layout, Segment, States
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.systems.system import System
-
-DEGREE = 7
-"""Degree of the polynomials that record a step, that of the integrator's own interpolation."""
-
-NODES = chebyshev.chebpts1(DEGREE + 1)
-
-_FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
-
-
-class States(NamedTuple):
-    """States along a motion, one a row.
-
-    Attributes:
-        t: (n,) time [s].
-        s: (n,) the paper's parameter.
-        q: (n, nq) configurations.
-        v: (n, nv) velocities.
-        impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
-        rate: (n, m, 2) how fast they accrue, by s in an impact and by t elsewhere.
-    """
-
-    t: FloatArray
-    s: FloatArray
-    q: FloatArray
-    v: FloatArray
-    impulse: FloatArray
-    rate: FloatArray
-
-
-class Layout(NamedTuple):
-    """How q, v and impulses are packed into one vector."""
-
-    nq: int
-    nv: int
-    num_contacts: int
-
-    @property
-    def size(self) -> int:
-        """Return the length of the vector."""
-        return self.nq + self.nv + 2 * self.num_contacts
-
-    def unpack(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, v and impulses (..., m, 2)."""
-        nq, end = self.nq, self.nq + self.nv
-        return y[..., :nq], y[..., nq:end], y[..., end:].reshape(*y.shape[:-1], -1, 2)
-
-    def pack(self, q: FloatArray, v: FloatArray, impulse: FloatArray) -> FloatArray:
-        """Return q, v and impulses as one vector."""
-        return np.concatenate([q, v, impulse.ravel()])
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """A stretch of smooth motion.
-
-    Attributes:
-        knots: (k + 1,) ends of the integrator's steps [s].
-        coefficients: (k, 8, size) Chebyshev coefficients of q, v and impulses over each step.
-        modes: What each contact does, e.g. "free" or "sticking".
-        num_solutions: How many ways to go on there were: more than 1 is Painleve's indeterminacy,
-            and this one was drawn.
-    """
-
-    knots: FloatArray
-    coefficients: FloatArray
-    modes: tuple[str, ...]
-    num_solutions: int = 1
-
-    @property
-    def start(self) -> float:
-        """Return the time at which it begins [s]."""
-        return float(self.knots[0])
-
-    @property
-    def end(self) -> float:
-        """Return the time at which it ends [s]."""
-        return float(self.knots[-1])
-
-    def values(self, t: FloatArray, *, derivative: bool = False) -> FloatArray:
-        """Return q, v and impulses, or their derivatives, at some times: (n, size)."""
-        index = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
-        left, right = self.knots[index], self.knots[index + 1]
-        width = np.where(right > left, right - left, 1.0)
-        x = (2.0 * t - left - right) / width
-        if derivative:
-            slopes = chebyshev.chebder(self.coefficients, axis=1)[index]
-            basis = chebyshev.chebvander(x, DEGREE - 1) * (2.0 / width)[:, None]
-            return np.einsum("ni,nij->nj", basis, slopes)
-        return np.einsum("ni,nij->nj", chebyshev.chebvander(x, DEGREE), self.coefficients[index])
-
-
-@dataclass(frozen=True, eq=False)
-class Impact:
-    """An impact, in which time stands still while impulses accrue.
-
-    Attributes:
-        kind: "collision"; "without collision" (Painleve); or "accumulation", which stands for
-            infinitely many impacts in a short time that is told by `duration`.
-        t: When it begins [s].
-        duration: 0 except for an accumulation [s].
-        contacts: Names of the contacts that touch.
-        q: (2, nq) configuration before and after, the same except for an accumulation.
-        v: (k + 1, nv) velocities from before to after.
-        impulse: (k + 1, m, 2) impulses accrued since the start of the motion, contact by contact
-            of the system, normal first [N s].
-        energy: (2,) energy before and after [J].
-        modes: What each touching contact does, step by step.
-    """
-
-    kind: str
-    t: float
-    duration: float
-    contacts: tuple[str, ...]
-    q: FloatArray
-    v: FloatArray
-    impulse: FloatArray
-    energy: FloatArray
-    modes: tuple[tuple[str, ...], ...]
-
-    @property
-    def start(self) -> float:
-        """Return the time at which it begins [s]."""
-        return self.t
-
-    @property
-    def end(self) -> float:
-        """Return the time at which it ends [s]."""
-        return self.t + self.duration
-
-    @property
-    def v_pre(self) -> FloatArray:
-        """Return the velocity before, (nv,)."""
-        return np.asarray(self.v[0])
-
-    @property
-    def v_post(self) -> FloatArray:
-        """Return the velocity after, (nv,)."""
-        return np.asarray(self.v[-1])
-
-    @property
-    def energy_lost(self) -> float:
-        """Return the energy that it takes [J]."""
-        return float(self.energy[0] - self.energy[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,18 +213,6 @@ class Trajectory:
             below = self._segment_states(part, middle).s < s
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return 0.5 * (low + high)
-
-
-def record_step(
-    interpolate: Sequence[FloatArray] | FloatArray,
-) -> FloatArray:
-    """Return Chebyshev coefficients (8, size) from values at `NODES` (8, size)."""
-    return np.asarray(_FIT @ np.asarray(interpolate))
-
-
-def step_nodes(start: float, end: float) -> FloatArray:
-    """Return the times of `NODES` over a step."""
-    return np.asarray(0.5 * (start + end) + 0.5 * (end - start) * NODES)
 
 
 def _interpolate(x: FloatArray, knots: FloatArray, values: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import carom
-from carom.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING, ContactLaw, solutions
+from carom.motion.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING, ContactLaw, solutions
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
 from carom.systems.system import Dynamics
 from tests.reference.brute_force import all_solutions

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carom.sustained import HOLDS, STICKING, ContactLaw, Sustained, solutions
+from carom.motion.sustained import HOLDS, STICKING, ContactLaw, Sustained, solutions
 from carom.systems.system import Dynamics, System
 from carom.typing import FloatArray, IntArray
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.integrate import BDF, DOP853, RK45, Radau
 
-from carom.events import Look, Sight, first_event
-from carom.sustained import FREE, HOLDS, NAMES, SLIP, ContactLaw
+from carom.motion.events import Look, Sight, first_event
+from carom.motion.parts import Layout, Segment, record_step, step_nodes
+from carom.motion.sustained import FREE, HOLDS, NAMES, SLIP, ContactLaw
 from carom.systems.system import System
-from carom.trajectory import Layout, Segment, record_step, step_nodes
 from carom.typing import FloatArray
 
 METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau, "BDF": BDF}

@@ -1,4 +1,4 @@
-"""Move a system through impacts and sustained contact [HalmPosa, Section 4].
+"""A motion under way: what happens next, and what then.
 
 Between events the motion is smooth: contacts are apart, stick or slide, and their finite forces
 follow from the state. An event ends such a segment: a gap closes, a force vanishes, friction
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.choice import Moment, ways_on
 from carom.errors import ImpactNotResolved, InvalidProblem
-from carom.events import accumulation
 from carom.impact.law import ImpactLaw, check_integer
-from carom.stretch import METHODS, Integrator, Stretch
-from carom.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
+from carom.motion.choice import Moment, ways_on
+from carom.motion.events import accumulation
+from carom.motion.parts import DEGREE, Impact, Layout, Segment
+from carom.motion.stretch import METHODS, Integrator, Stretch
+from carom.motion.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
 from carom.systems.system import Dynamics, System
-from carom.trajectory import DEGREE, Impact, Layout, Segment, Trajectory
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -36,79 +36,8 @@ MOST_STALLS = 20
 """So many segments in a row without any progress end a motion."""
 
 
-def simulate(
-    system: System,
-    q: ArrayLike,
-    v: ArrayLike,
-    duration: float,
-    law: ImpactLaw,
-    *,
-    seed: int = 0,
-    start_time: float = 0.0,
-    method: str = "DOP853",
-    rtol: float = 1e-11,
-    atol: float = 1e-12,
-    gap_tolerance: float = 1e-9,
-    rest_speed: float = 1e-9,
-    zeno_time: float = 1e-6,
-    max_impacts: int = 10_000,
-    max_steps: int = 100_000,
-) -> Trajectory:
-    """Return the motion from a state, for a duration.
-
-    Where a law leaves a choice of outcomes, or friction a choice of forces (Painleve's
-    indeterminacy), one is drawn by the seed.
-
-    Args:
-        system: What moves; its contacts must be planar.
-        q: Configuration at the start, (nq,).
-        v: Velocity at the start, (nv,).
-        duration: How long it moves [s].
-        law: Resolves impacts.
-        seed: Of all draws: the same seed gives the same motion.
-        start_time: Time at the start [s].
-        method: Integrator of scipy: DOP853, RK45, or, for stiff forces, Radau or BDF.
-        rtol: Relative accuracy of a step.
-        atol: Absolute accuracy of a step.
-        gap_tolerance: Contacts with a gap up to this touch; those that touch at the moment of a
-            collision are one impact [m].
-        rest_speed: Contact velocities up to this count as rest [m/s].
-        zeno_time: Impacts that come ever faster are taken together when the time that is left
-            for them is at most this [s].
-        max_impacts: Number of impacts that ends the motion.
-        max_steps: Number of integration steps that ends the motion.
-
-    Returns:
-        The motion; `status` tells whether it was cut short, and `message` why.
-
-    Raises:
-        InvalidProblem: An argument is wrong, or the motion starts with a penetration.
-
-    Example:
-        >>> import carom
-        >>> scene = carom.scenes.load("rocking-block")
-        >>> law = carom.Routh(num_samples=1)
-        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.1, law, seed=1)
-        >>> motion.status, motion.impacts[0].contacts
-        ('finished', ('A', 'B'))
-    """
-    options = _Options(
-        method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps
-    )
-    check_integer("seed", seed, 0, 2**53 - 1)
-    if not (_is_number(duration) and duration >= 0.0):
-        raise InvalidProblem(f"duration: expected a number >= 0, got {duration!r}")
-    if not _is_number(start_time):
-        raise InvalidProblem(f"start_time: expected a number, got {start_time!r}")
-    motion = _Motion(system, law, options, int(seed), float(start_time), float(duration))
-    motion.start(q, v)
-    status, message = motion.run()
-    parts = tuple(motion.parts) or (motion.still(),)
-    return Trajectory(system.contacts, motion.layout, parts, status, message, int(seed), system)
-
-
 @dataclass(frozen=True)
-class _Options:
+class Options:
     """Settings of `simulate`, checked."""
 
     method: str
@@ -127,7 +56,7 @@ class _Options:
             )
         for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
             value = getattr(self, name)
-            if not (_is_number(value) and value > 0.0):
+            if not (is_number(value) and value > 0.0):
                 raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
         check_integer("max_impacts", self.max_impacts, 1)
         check_integer("max_steps", self.max_steps, 1)
@@ -139,12 +68,12 @@ class _Options:
 
 
 @dataclass(eq=False)
-class _Motion:
+class Motion:
     """A motion under way."""
 
     system: System
     law: ImpactLaw
-    options: _Options
+    options: Options
     seed: int
     t: float
     duration: float
@@ -423,7 +352,8 @@ def _impulses(path: ImpactPath) -> FloatArray:
     return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Tell whether a value is one finite number."""
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 

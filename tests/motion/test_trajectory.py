@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import carom
-from carom.trajectory import DEGREE, Impact, Layout, Segment, Trajectory, record_step, step_nodes
+from carom.motion.parts import DEGREE, Impact, Layout, Segment, record_step, step_nodes
+from carom.motion.trajectory import Trajectory
 
 NAMES = {"zeno-block": 1.2, "box-wall": 0.3, "painleve-rod": 0.3, "disk-stack": 0.1}
 """Scenes, and how long they are moved [s]."""

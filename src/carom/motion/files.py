@@ -15,7 +15,8 @@ import numpy as np
 
 from carom.errors import InvalidProblem
 from carom.files import write_atomically
-from carom.trajectory import Impact, Layout, Segment, Trajectory
+from carom.motion.parts import Impact, Layout, Segment
+from carom.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from carom.systems.system import System

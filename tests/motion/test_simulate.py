@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom.motion.parts import Impact, Segment
 from carom.systems import (
     FLOOR,
     Body,
@@ -18,7 +19,6 @@ from carom.systems import (
     Prismatic,
     Revolute,
 )
-from carom.trajectory import Impact, Segment
 from tests.reference.motion_checks import check_motion
 from tests.reference.own_system import RodOnCircle, on_circle, planar_rod
 from tests.reference.rocking_block import Wobble

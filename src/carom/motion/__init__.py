@@ -1,0 +1,1 @@
+"""Motion through impacts: simulate, what it goes through, and its record."""
