@@ -13,8 +13,10 @@ from carom.friction import impulse_basis
 from carom.impact.at_rest import StartedSampler
 from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.sampler import Progress, Sampler
+from carom.impact.until import Goal, begin_at, draw_until, whole_turns
 from carom.kernels import draws, paths
 from carom.kernels.tolerances import RESIDUAL
+from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
 JUDGED_AT_ONCE = 2**16
 SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
+Runs = tuple[FloatArray, IntArray, IntArray]
+"""Impulses (n, c), statuses (n,) and numbers of steps (n,)."""
 
 
 @final
@@ -58,6 +62,14 @@ class Routh(ImpactLaw):
             one more step with the caps epsilon / (3 psi). Default: a millionth of |v_pre|.
         num_threads: Threads to use; all cores by default.
         progress: Called with (samples done, samples in all).
+        until: (epsilon, p, delta): sample on until, with confidence 1 - delta, a further draw lies
+            more than epsilon from every sample with a probability of at most p. The first
+            num_samples are compared with as many fresh draws, which then join them, and so on,
+            twice as many each time. What was shown is `outcomes.holdout`.
+        norm: Of the distance epsilon in `until`: "contact" for the Euclidean norm of all contact
+            velocities [m/s], "energy" for |v|_M as a share of |v_pre|_M.
+        max_samples: With `until`, there are no more samples than that. If they do not do,
+            `outcomes.holdout` tells what they do show.
 
     Raises:
         InvalidProblem: An option is out of range; the message names it.
@@ -80,6 +92,9 @@ class Routh(ImpactLaw):
     epsilon: float | None = None
     num_threads: int | None = None
     progress: Progress | None = None
+    until: tuple[float, float, float] | None = None
+    norm: str = "contact"
+    max_samples: int = 2**22
 
     def __post_init__(self) -> None:
         if self.points is not None:
@@ -102,6 +117,9 @@ class Routh(ImpactLaw):
             is_number = isinstance(value, int | float | np.number)
             if value is not None and not (is_number and np.isfinite(value) and value > 0.0):
                 raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        if self.until is not None:
+            goal = self._goal(self.until)
+            object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the sampled post-impact set.
@@ -114,14 +132,12 @@ class Routh(ImpactLaw):
             sampler = StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
         else:
             sampler = self.sampler(problem)
-        totals, statuses, steps = sampler.run(self.num_samples, self.num_threads, self.progress)
-        units = np.repeat(problem.space.impulse_unit, problem.space.width)
-        totals *= units
-        _fail_what_is_not_physical(problem, totals, statuses)
+        if self.until is None:
+            runs, holdout = self._run(problem, sampler, 0, self.num_samples), None
+        else:
+            runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
+        totals, statuses, steps = runs
         finished = statuses == paths.FINISHED
-        reasons = self._reasons(statuses)
-        if not finished.any():
-            raise ImpactNotResolved("no sample ended: " + "; ".join(reasons), problem)
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
         return SampledSet(
@@ -133,9 +149,55 @@ class Routh(ImpactLaw):
             num_steps=steps[ends].astype(np.int64),
             is_complete=not problem.is_colliding(problem.v_pre) and not problem.without_collision,
             v_unfinished=problem.velocity_after(totals[~finished]),
-            unfinished=reasons,
+            unfinished=self._reasons(statuses),
+            holdout=holdout,
             _replay=_replayer(problem, sampler, ends, steps),
         )
+
+    def _run(
+        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, first: int, count: int
+    ) -> Runs:
+        """Run samples from number `first` on; impulses are in N s.
+
+        Raises:
+            ImpactNotResolved: Not one of them ended, and there are none before.
+        """
+        report = self.progress
+
+        def progress(done: int, all_: int) -> None:
+            if report is not None:
+                report(first + done, first + all_)
+
+        totals, statuses, steps = begin_at(sampler, first).run(count, self.num_threads, progress)
+        totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
+        _fail_what_is_not_physical(problem, totals, statuses)
+        if first == 0 and not (statuses == paths.FINISHED).any():
+            raise ImpactNotResolved(
+                "no sample ended: " + "; ".join(self._reasons(statuses)), problem
+            )
+        return totals, statuses, steps
+
+    def _run_until(
+        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, goal: Goal
+    ) -> tuple[Runs, Holdout]:
+        """Run samples until fresh ones show what was asked for."""
+        to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
+        batches: list[Runs] = []
+
+        def draw(first: int, count: int) -> FloatArray:
+            batches.append(self._run(problem, sampler, first, count))
+            totals, statuses, _ = batches[-1]
+            return totals[statuses == paths.FINISHED] @ to_points.T
+
+        count = whole_turns(sampler, self.num_samples)
+        holdout = draw_until(draw, count, goal, self.num_threads)
+        totals, statuses, steps = (np.concatenate(part) for part in zip(*batches, strict=True))
+        return (totals, statuses, steps), holdout
+
+    def _goal(self, until: tuple[float, float, float]) -> Goal:
+        if self.points is not None:
+            raise InvalidProblem("until: expected no points beside it, of which no more are drawn")
+        return Goal.check(until, self.norm, self.max_samples, self.num_samples)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Run one sample with a seed in place of this law's own, and return its steps.
@@ -146,7 +208,7 @@ class Routh(ImpactLaw):
             InvalidProblem: The seed is out of range.
             ImpactNotResolved: The sample did not end, or contacts at rest should act and cannot.
         """
-        law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None)
+        law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)
         if self.points is not None:
             row = int(np.random.default_rng(seed).integers(len(self.points)))
             law = replace(law, points=self.points[row : row + 1])
@@ -189,17 +251,18 @@ class Routh(ImpactLaw):
 
     def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
         reasons = []
+        count = len(statuses)
         late = int((statuses == paths.UNFINISHED).sum())
         failed = int((statuses == paths.FAILED).sum())
         if late:
             reasons.append(
-                f"{late:,} of {self.num_samples:,} samples still collided after the last step; "
+                f"{late:,} of {count:,} samples still collided after the last step; "
                 f"{'raise max_steps' if self.points is None else 'give points for more steps'} "
                 f"or step_impulse"
             )
         if failed:
             reasons.append(
-                f"{failed:,} of {self.num_samples:,} samples met a step without an accurate "
+                f"{failed:,} of {count:,} samples met a step without an accurate "
                 f"solution; look for nearly dependent contacts, or scales that differ by 1e10"
             )
         return tuple(reasons)

@@ -7,8 +7,10 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from carom.errors import InvalidProblem
+from carom.outcomes.holdout import distinct_tree, velocity_map
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.sampled import SampledSet
 from carom.typing import FloatArray
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 20_000
 """So many simplices are looked at before the bound is given as it stands."""
+
+MOST_COVERED = 2**21
+"""The same for the coverage by samples, where many are looked at together."""
+
+AT_ONCE = 2**14
+"""Simplices that are halved together."""
 
 
 def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
@@ -54,6 +62,104 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
         for half in _halves(heapq.heappop(queue)[2]):
             push(half)
     return max(best, -queue[0][0]) if queue and -queue[0][0] > best + tol * size else best
+
+
+def coverage_distance(
+    sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact", tol: float = 1e-4
+) -> tuple[float, float]:
+    """Return the largest distance from a point of an exact set to the nearest sample.
+
+    Of an outer set, which may be too large, it is an upper bound.
+
+    Distance from one sample is convex, so that over a simplex it is largest at a corner. The
+    sample that is nearest to the middle thus bounds the distance over all of the simplex; those
+    that may hold the farthest point are halved until that is known. Pieces of dimension 1 and 2
+    come to that end; with more dimensions the limit `MOST_COVERED` may end it before.
+
+    Args:
+        sampled: Samples.
+        exact: The exact set of the same problem.
+        norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `carom.outcomes.holdout.NORMS`.
+        tol: Tolerance, as a share of the exact set's size.
+
+    Returns:
+        A distance that some point of the exact set has, and by how much the largest can exceed it.
+
+    Raises:
+        InvalidProblem: An argument is out of range; the message names it.
+
+    Example:
+        >>> import carom
+        >>> from carom.outcomes.distances import coverage_distance
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> exact, sampled = (law.resolve(block) for law in (carom.RouthExact(), carom.Routh()))
+        >>> distance, uncertainty = coverage_distance(sampled, exact)
+        >>> distance < 0.02 and uncertainty < 1e-4
+        True
+    """
+    if not tol > 0.0:
+        raise InvalidProblem(f"tol: expected a number > 0, got {tol!r}")
+    if sampled.v_post.shape[1] != exact.v_post.shape[1]:
+        raise InvalidProblem("exact: expected a set of the same problem, got other dimensions")
+    if not len(sampled):
+        raise InvalidProblem("sampled: expected at least one outcome, got none")
+    v_pre = exact.problem.v_pre
+    to_points = velocity_map(exact.problem, norm).T
+    corners = (exact.v_post - v_pre) @ to_points
+    enough = tol * (float(np.linalg.norm(np.ptp(corners, axis=0))) or 1.0)
+    tree = distinct_tree((sampled.v_post - v_pre) @ to_points)
+    best = float(np.max(tree.query(corners)[0]))
+    left, budget = 0.0, MOST_COVERED
+    for simplices in _by_dimension(exact):
+        best, bound, used = _cover(tree, (simplices - v_pre) @ to_points, best, enough, budget)
+        left, budget = max(left, bound), budget - used
+    return best, max(left - best, 0.0)
+
+
+def _by_dimension(exact: PolyhedralSet) -> list[FloatArray]:
+    """Return all simplices (s, k, nv) of each number k of corners, few corners first."""
+    simplices = sorted(_simplices(exact), key=len)
+    return [np.array(list(group)) for _, group in itertools.groupby(simplices, key=len)]
+
+
+def _cover(
+    tree: cKDTree, simplices: FloatArray, best: float, enough: float, budget: int
+) -> tuple[float, float, int]:
+    """Bound the largest distance over simplices (s, k, c) from the points of a tree.
+
+    Returns:
+        The largest distance that was met, `best` included; a bound on all; simplices looked at.
+    """
+    used, closed = 0, best
+    waiting, bounds = np.empty((0, *simplices.shape[1:])), np.empty(0)
+    while len(simplices):
+        used += len(simplices)
+        at_middle, nearest = tree.query(simplices.mean(axis=1))
+        best = max(best, float(np.max(at_middle)))
+        reach = np.linalg.norm(simplices - tree.data[nearest][:, None], axis=2).max(axis=1)
+        waiting, bounds = np.concatenate([waiting, simplices]), np.concatenate([bounds, reach])
+        open_ = bounds > best + enough
+        closed = max(closed, float(bounds[~open_].max(initial=0.0)))
+        waiting, bounds = waiting[open_], bounds[open_]
+        if used >= budget or not len(waiting):
+            break
+        # Those with the largest bounds first: they raise `best` and so close others.
+        chosen = np.argsort(bounds)[-AT_ONCE:]
+        simplices = _all_halves(waiting[chosen])
+        waiting, bounds = np.delete(waiting, chosen, axis=0), np.delete(bounds, chosen)
+    return best, float(bounds.max(initial=closed)), used
+
+
+def _all_halves(simplices: FloatArray) -> FloatArray:
+    """Cut simplices (s, k, c) at the middle of their longest edges, into (2 s, k, c)."""
+    pairs = np.array(list(itertools.combinations(range(simplices.shape[1]), 2)))
+    edges = simplices[:, pairs[:, 0]] - simplices[:, pairs[:, 1]]
+    i, j = pairs[np.linalg.norm(edges, axis=2).argmax(axis=1)].T
+    rows = np.arange(len(simplices))
+    middle = 0.5 * (simplices[rows, i] + simplices[rows, j])
+    one, two = simplices.copy(), simplices.copy()
+    one[rows, i], two[rows, j] = middle, middle
+    return np.concatenate([one, two])
 
 
 def _distance(other: OutcomeSet, v: FloatArray) -> float:

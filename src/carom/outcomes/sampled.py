@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from carom.errors import CaromError
+from carom.outcomes.holdout import Holdout
 from carom.outcomes.kinds import contact_kinds
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
@@ -37,6 +38,7 @@ class SampledSet(OutcomeSet):
         labels: What led to each outcome, where there are words for it.
         v_unfinished: (k, nv) last velocities of samples that did not end; they are no outcomes.
         unfinished: Why samples did not end, one line a reason.
+        holdout: What fresh draws showed to be missed, where it was asked for.
     """
 
     problem: ImpactProblem
@@ -49,6 +51,7 @@ class SampledSet(OutcomeSet):
     labels: tuple[str, ...] | None = None
     v_unfinished: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     unfinished: tuple[str, ...] = ()
+    holdout: Holdout | None = None
     _replay: Callable[[int], ImpactPath] | None = None
 
     def __post_init__(self) -> None:
@@ -123,5 +126,9 @@ class SampledSet(OutcomeSet):
         return contact_kinds(self.problem, self.contact_velocities)
 
     def summary(self) -> str:
-        """Describe the set as a table: ranges, what contacts do, energy, steps, unfinished."""
-        return describe(self)
+        """Describe the set as a table: ranges, what contacts do, energy, steps, unfinished.
+
+        What fresh draws showed is its last line.
+        """
+        text = describe(self)
+        return text if self.holdout is None else f"{text}\n  missed       {self.holdout}"
