@@ -563,6 +563,14 @@ def test_scenes_move_to_the_end_by_the_laws_of_contact(name, law):
     check_motion(motion, looks=3)
 
 
+def test_slip_too_slow_for_the_law_is_rest():
+    # With mu = 1e5 any slip is a paradox, and this outcome leaves some 1e-7 of the speed.
+    scene = carom.scenes.load("ramone")
+    motion = carom.simulate(scene.system, scene.q, scene.v, 0.2, carom.RouthExact(), seed=3)
+    assert motion.status == "finished", motion.message
+    check_motion(motion)
+
+
 class TestLimits:
     scene = carom.scenes.load("zeno-block")
 

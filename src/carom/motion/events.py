@@ -111,6 +111,9 @@ def _closing(gap: Function, rate: Function, first: Moment, last: Moment) -> floa
     """Return when a gap that is open at first falls below zero, between two moments."""
     (left, _, rate_left), (right, gap_right, rate_right) = first, last
     if gap_right < 0.0 and (rate_right < 0.0 or gap_right < -DEEP):
+        if rate_left > 0.0 > rate_right:
+            # A hop; on its way up, low above the ground, its gap may be rounding.
+            left = _root(rate, left, right)
         return _landing(gap, rate, left, right)
     if rate_left < 0.0 < rate_right:
         lowest = _root(rate, left, right)

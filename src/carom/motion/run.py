@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 STILL = 1e-8
 """Contact velocities below this share of what all the energy could give count as rest."""
 
+SLOW = 1e-6
+"""The same where slip would be a paradox that no impact resolves."""
+
 LEAST_HOP = 1e-15
 """A contact that parts and would come back from no higher than this stays at rest [m]."""
 
@@ -127,8 +130,8 @@ class Motion:
                     pass
                 elif self.t >= self.end_time:
                     return "finished", f"the motion lasts to t = {self.t:g} s as asked"
-                elif (found := self._choose(here)) is None:
-                    self._hit("without collision")
+                elif (found := self._choose(here) or self._jam(here)) is None:
+                    pass
                 elif (trouble := self._move(*found)) is not None:
                     return self._unbounded(found[0], trouble)
                 if self.stalls >= MOST_STALLS:
@@ -289,14 +292,31 @@ class Motion:
             q = q - self.system.velocity_map(q) @ change
         return q
 
-    def _choose(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
-        """Return the modes to go on with and how many ways there were, or None if none works."""
+    def _jam(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
+        """Resolve an impact without collision; or, where there is none, return modes that work.
+
+        Slip too slow for the law to see is then taken for rest.
+        """
+        try:
+            self._hit("without collision")
+        except ImpactNotResolved:
+            found = self._choose(here, SLOW)
+            if found is None:
+                raise
+            return found
+        return None
+
+    def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
+        """Return the modes to go on with and how many ways there were, or None if none works.
+
+        Contact velocities below a share `still` of what all the energy could give are rest.
+        """
         v, rest = self.v, self.options.rest_speed
         normal, tangent = self._speeds(here)
-        parting = here.J_n @ v > np.maximum(rest, STILL * normal)
+        parting = here.J_n @ v > np.maximum(rest, still * normal)
         touching = np.flatnonzero(self._touching(here) & ~parting)
         slide = here.J_t[:, 0] @ v
-        slip = np.where(np.abs(slide) > np.maximum(rest, STILL * tangent), np.sign(slide), 0.0)
+        slip = np.where(np.abs(slide) > np.maximum(rest, still * tangent), np.sign(slide), 0.0)
         chosen = None
         while True:
             ways = ways_on(Moment(self.system, self.t, self.q, v, touching, slip))
