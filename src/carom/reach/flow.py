@@ -16,7 +16,7 @@ import numpy as np
 import ppl
 
 from carom.reach.inclusion import Cell, Inclusion, Rate
-from carom.reach.rational import Vector, add_scaled, dot, integers
+from carom.reach.rational import Vector, add_scaled, integers
 from carom.typing import FloatArray
 
 
@@ -95,9 +95,9 @@ class Flow:
             cone = ppl.C_Polyhedron(len(rates), "universe")
             for j in range(len(rates)):
                 cone.add_constraint(ppl.Variable(j) >= 0)
-            for form, sign in zip(self.inclusion.forms, cell, strict=True):
+            for k, sign in enumerate(cell):
                 if not sign:
-                    cone.add_constraint(expression([dot(form, rate.y) for rate in rates]) == 0)
+                    cone.add_constraint(expression([rate.forms[k] for rate in rates]) == 0)
             mixed = (_mix(rates, g) for g in cone.minimized_generators() if g.is_ray())
             self._rays[cell] = [rate for rate in mixed if any(rate.y)]
         return self._rays[cell]
@@ -121,10 +121,10 @@ class Flow:
         program = ppl.MIP_Problem(len(rates))
         for j in range(len(rates)):
             program.add_constraint(ppl.Variable(j) >= 0)
-        for form, before, after in zip(self.inclusion.forms, cell, larger, strict=True):
+        for k, (before, after) in enumerate(zip(cell, larger, strict=True)):
             if before:
                 continue
-            change = [dot(form, rate.y) for rate in rates]
+            change = [rate.forms[k] for rate in rates]
             if after and not any(after * x > 0 for x in change):
                 return False
             row = expression(change)
@@ -136,11 +136,13 @@ def _mix(rates: Sequence[Rate], weights: ppl.Generator) -> Rate:
     """Return a combination of rates."""
     y = [Fraction(0)] * len(rates[0].y)
     impulse = [Fraction(0)] * len(rates[0].impulse)
+    forms = [Fraction(0)] * len(rates[0].forms)
     for weight, rate in zip(weights.coefficients(), rates, strict=True):
         if weight:
             y = add_scaled(y, Fraction(int(weight)), rate.y)
             impulse = add_scaled(impulse, Fraction(int(weight)), rate.impulse)
-    return Rate(y, impulse)
+            forms = add_scaled(forms, Fraction(int(weight)), rate.forms)
+    return Rate(y, impulse, forms)
 
 
 def _directions(inclusion: Inclusion) -> FloatArray:

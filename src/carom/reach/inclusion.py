@@ -51,10 +51,12 @@ class Rate(NamedTuple):
     Attributes:
         y: Rate of the coordinates.
         impulse: Rate of all contacts' impulses (c,), contact by contact, normal first.
+        forms: Rate of every form (f,).
     """
 
     y: Vector
     impulse: Vector
+    forms: Vector
 
 
 class Snap(NamedTuple):
@@ -100,6 +102,7 @@ class Inclusion:
     snapped: tuple[Snap, ...]
     moved: float
     _active: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
+    _made: dict[tuple[int, int], Rate] = field(default_factory=dict)
 
     @property
     def num_contacts(self) -> int:
@@ -195,11 +198,14 @@ class Inclusion:
 
     def _rate(self, i: int, a: int) -> Rate:
         """Return the rate of contact i with friction along direction a."""
-        impulse = [Fraction(0)] * len(self.rows)
-        impulse[i * self.width] = Fraction(1)
-        for t, component in enumerate(self.directions[a]):
-            impulse[i * self.width + 1 + t] = self.mu[i] * component
-        return Rate(self.rate_of(impulse), impulse)
+        if (i, a) not in self._made:
+            impulse = [Fraction(0)] * len(self.rows)
+            impulse[i * self.width] = Fraction(1)
+            for t, component in enumerate(self.directions[a]):
+                impulse[i * self.width + 1 + t] = self.mu[i] * component
+            y = self.rate_of(impulse)
+            self._made[i, a] = Rate(y, impulse, times(self.forms, y))
+        return self._made[i, a]
 
     def rate_of(self, impulse: Sequence[Fraction]) -> Vector:
         """Return the change of y by an impulse (c,)."""
