@@ -49,3 +49,14 @@ def test_readme_moves_a_block():
     assert scope["motion"].impacts[0].contacts == ("A", "B")
     assert scope["motions"].num_finished == 20
     assert scope["motions"].spread([0.1]).max() > 1e-4
+
+
+def test_readme_checks_a_walker():
+    """The fourth block runs, and the walker's impact is what the README says."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.split("```python\n")[4].split("```")[0]
+    scope = {}
+    exec(compile(block, "README.md", "exec"), scope)
+    report = scope["report"]
+    assert len(report.statements) == 8
+    assert report.worst.path.lambda_n.sum() == pytest.approx(report.worst.s)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         NotResolvedExactly,
         UnknownScene,
     )
+    from carom.guarantees.report import Guarantees, check
     from carom.impact.anitescu_potra import AnitescuPotra
     from carom.impact.exact import RouthExact
     from carom.impact.files import load_problem, save_problem
@@ -45,6 +46,7 @@ _HOMES = {
     "Bundle": "carom.motion.bundle",
     "CaromError": "carom.errors",
     "Compliant": "carom.compliant.law",
+    "Guarantees": "carom.guarantees.report",
     "ImpactLaw": "carom.impact.law",
     "ImpactNotResolved": "carom.errors",
     "ImpactProblem": "carom.impact.problem",
@@ -61,6 +63,7 @@ _HOMES = {
     "System": "carom.systems.system",
     "Trajectory": "carom.motion.trajectory",
     "UnknownScene": "carom.errors",
+    "check": "carom.guarantees.report",
     "compliant": "carom.compliant",
     "lcp": "carom.lcp",
     "load_problem": "carom.impact.files",
@@ -82,6 +85,7 @@ __all__ = [
     "Bundle",
     "CaromError",
     "Compliant",
+    "Guarantees",
     "ImpactLaw",
     "ImpactNotResolved",
     "ImpactProblem",
@@ -98,6 +102,7 @@ __all__ = [
     "System",
     "Trajectory",
     "UnknownScene",
+    "check",
     "compliant",
     "lcp",
     "load_problem",

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from carom import __version__
-from carom.cli import outcomes, scenes, simulate
+from carom.cli import check, outcomes, scenes, simulate
 from carom.cli.console import say
 from carom.errors import CaromError, ImpactNotResolved, InvalidProblem
 
 __all__ = ["main"]
 
-COMMANDS = {"scenes": scenes, "outcomes": outcomes, "simulate": simulate}
+COMMANDS = {"scenes": scenes, "outcomes": outcomes, "check": check, "simulate": simulate}
 NOT_RESOLVED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130

@@ -1,4 +1,4 @@
-"""Checks on what is given on the command line."""
+"""What commands take from the command line, checked."""
 
 from __future__ import annotations
 
@@ -7,9 +7,35 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carom.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+    from carom.scenes import Scene
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Declare the impact that a command is about."""
+    parser.add_argument(
+        "target",
+        metavar="SCENE|FILE",
+        help="a scene, or a .json or .npz file with M, J_n, J_t, mu, v_pre and, if wanted, "
+        "contacts, num_directions and without_collision",
+    )
+
+
+def load_target(target: str) -> tuple[Scene | None, ImpactProblem]:
+    """Find a scene or read a file; a scene's name wins."""
+    from carom import scenes
+    from carom.impact.files import load_problem
+
+    looks_like_file = Path(target).suffix or os.sep in target or Path(target).exists()
+    if target not in scenes.names() and looks_like_file:
+        return None, load_problem(target)
+    scene = scenes.load(target)
+    return scene, scene.problem
 
 
 def count(text: str) -> int:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carom.cli import console
-from carom.cli.arguments import check_folder, count, positive, seed
+from carom.cli.arguments import add_target, check_folder, count, load_target, positive, seed
 from carom.cli.laws import BUDGET, make_law
 from carom.errors import ImpactNotResolved, InvalidProblem
 
@@ -66,12 +65,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
-    add(
-        "target",
-        metavar="SCENE|FILE",
-        help="a scene, or a .json or .npz file with M, J_n, J_t, mu, v_pre and, if wanted, "
-        "contacts and num_directions",
-    )
+    add_target(parser)
     add("--law", choices=[*LAWS, "all"], default="all", help="default: all that apply")
     add("--out", metavar="DIR", type=Path, help="write files to this folder")
     add("--json", action="store_true", help="print one JSON object")
@@ -103,7 +97,7 @@ def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
     """Print what the laws say; return the failures of some, raise the failure of all."""
     if options.out is not None:
         check_folder(options.out)
-    scene, problem = _load(options.target)
+    scene, problem = load_target(options.target)
     names = _chosen_laws(options, problem)
     with console.progress() as begin:
         report, failures = _resolve(names, options, scene, problem, begin)
@@ -137,18 +131,6 @@ def _resolve(
             report.not_resolved[name] = str(error)
             failures.append(ImpactNotResolved(f"{name}: {error}", problem, error.solution))
     return report, failures
-
-
-def _load(target: str) -> tuple[Scene | None, ImpactProblem]:
-    """Find a scene or read a file; a scene's name wins."""
-    from carom import scenes
-    from carom.impact.files import load_problem
-
-    looks_like_file = Path(target).suffix or os.sep in target or Path(target).exists()
-    if target not in scenes.names() and looks_like_file:
-        return None, load_problem(target)
-    scene = scenes.load(target)
-    return scene, scene.problem
 
 
 def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[str]:

@@ -1,0 +1,1 @@
+"""What can be promised for a given impact: the assumptions and constants of the paper."""

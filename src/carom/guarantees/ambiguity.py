@@ -1,0 +1,298 @@
+"""Tell a planner how ambiguous an impact is, and what of the motion it cannot change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from carom.errors import InvalidProblem
+from carom.kernels.tolerances import DISTINCT, STICKING
+from carom.outcomes.kinds import describe_kinds
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.polytope import Polytope
+from carom.outcomes.sampled import SampledSet
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+    from carom.outcomes.outcome_set import OutcomeSet
+
+RANK = DISTINCT
+"""Directions count as not changed if no difference has more along them than this share of
+|v_pre|_M. Outcomes that are closer than that are one outcome everywhere in carom."""
+
+PAIR = 1e-12
+"""Pairs are as far apart as the farthest if they miss it by less than this share of the largest
+change of velocity: half of the samples may be one and the same end."""
+
+MOST_LISTED = 12
+"""Kinds that are written out."""
+
+MOST_PAIRS = 2**22
+"""Pairs whose distances are computed together."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Outcomes in which every contact does the same.
+
+    Attributes:
+        words: What contacts do, e.g. "A sticks, B lifts".
+        share: Share of the samples; None for polyhedra.
+        dimension: Largest dimension of the polyhedra's parts that are of this kind; None for
+            samples.
+    """
+
+    words: str
+    share: float | None = None
+    dimension: int | None = None
+
+    def __str__(self) -> str:
+        if self.share is not None:
+            return f"{self.words} ({100 * self.share:.3g} % of the samples)"
+        return f"{self.words} (dimension {self.dimension})"
+
+
+@dataclass(frozen=True, eq=False)
+class Ambiguity:
+    """How much the outcomes of an impact differ, and along what the impact acts.
+
+    Attributes:
+        problem: The impact.
+        kinds: What contacts can do: most frequent, or largest dimension, first.
+        distance: Largest |v - w|_M of two outcomes [sqrt(J)].
+        pair: (2, nv) two outcomes that are so far apart.
+        basis: (nv, r) basis of the span of v_post - v_pre over the set, with B^T M B = 1. Columns
+            are in order of how much the outcomes differ from v_pre along them.
+        residual: Largest |P (v_post - v_pre)|_M over the set, as a share of |v_pre|_M: at most
+            `RANK`.
+    """
+
+    problem: ImpactProblem
+    kinds: tuple[Kind, ...]
+    distance: float
+    pair: FloatArray
+    basis: FloatArray
+    residual: float
+
+    @property
+    def num_kinds(self) -> int:
+        """Count the ways in which an impact can end that differ in kind."""
+        return len(self.kinds)
+
+    @property
+    def rank(self) -> int:
+        """Return the dimension r of the span of v_post - v_pre."""
+        return self.basis.shape[1]
+
+    @property
+    def relative_distance(self) -> float:
+        """Return the largest distance of two outcomes as a share of |v_pre|_M.
+
+        It is at most 2, since energy does not rise; 0 where there is one outcome.
+        """
+        return self.distance / (self.problem.speed or 1.0)
+
+    @cached_property
+    def euclidean_basis(self) -> FloatArray:
+        """Return a basis Q (nv, r) of the same span with Q^T Q = 1."""
+        return np.asarray(np.linalg.qr(self.basis)[0])
+
+    @cached_property
+    def projector(self) -> FloatArray:
+        """Return P = 1 - B B^T M (nv, nv), with P v_post = P v_pre for every outcome.
+
+        The impact cannot be seen in y = P v, nor in any rows C P. P P = P, M P is symmetric, and
+        P v is what is nearest to v, by energy, of all that the impact does not act on.
+        """
+        return np.eye(len(self.basis)) - self.basis @ self.basis.T @ self.problem.M
+
+    @cached_property
+    def euclidean_projector(self) -> FloatArray:
+        """Return P = 1 - Q Q^T (nv, nv), which is symmetric and does the same."""
+        return np.eye(len(self.basis)) - self.euclidean_basis @ self.euclidean_basis.T
+
+    def __str__(self) -> str:
+        count, more = self.num_kinds, self.num_kinds - MOST_LISTED
+        apart = self.relative_distance if self.relative_distance > RANK else 0.0
+        lines = [
+            f"{count} kind{'s' if count > 1 else ''} of outcome; two outcomes differ by up to "
+            f"{100 * apart:.3g} % of |v_pre|_M",
+            *(f"  - {kind}" for kind in self.kinds[:MOST_LISTED]),
+            *([f"  - and {more} more"] if more > 0 else []),
+            f"  the impact acts along {self.rank} of {len(self.basis)} directions of velocity",
+        ]
+        return "\n".join(lines)
+
+
+def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
+    """Tell how much outcomes differ.
+
+    What is said of an exact set is exact. Of samples, it holds for these samples.
+
+    Raises:
+        InvalidProblem: The set is empty, or neither samples nor polyhedra.
+
+    Example:
+        >>> import carom
+        >>> from carom.guarantees.ambiguity import ambiguity
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> answer = ambiguity(carom.RouthExact().resolve(block))
+        >>> answer.num_kinds, answer.rank
+        (3, 2)
+    """
+    if isinstance(outcomes, PolyhedralSet):
+        kinds = _kinds_of_pieces(outcomes)
+    elif isinstance(outcomes, SampledSet):
+        if not len(outcomes):
+            raise InvalidProblem("outcomes: expected at least one outcome, got none")
+        kinds = _kinds_of_samples(outcomes)
+    else:
+        raise InvalidProblem(
+            f"outcomes: expected samples or polyhedra, got {type(outcomes).__name__}"
+        )
+    problem = outcomes.problem
+    root = np.linalg.cholesky(problem.M)
+    # Norms are convex and spans linear: of polyhedra the corners are enough.
+    changes = (outcomes.v_post - problem.v_pre) @ root
+    i, j = farthest_pair(changes)
+    directions, residual = _span(changes, problem.speed)
+    return Ambiguity(
+        problem=problem,
+        kinds=kinds,
+        distance=float(np.linalg.norm(changes[i] - changes[j])),
+        pair=outcomes.v_post[[i, j]],
+        basis=np.linalg.solve(root.T, directions),
+        residual=residual,
+    )
+
+
+def _kinds_of_samples(outcomes: SampledSet) -> tuple[Kind, ...]:
+    sticks, slides, _ = outcomes.kinds()
+    rows = np.where(sticks, 0, np.where(slides, 1, 2)).astype(np.int8)
+    # Seen as one item each: rows of an array would be sorted column by column.
+    _, first, counts = np.unique(
+        np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel(),
+        return_index=True,
+        return_counts=True,
+    )
+    order = np.argsort(-counts, kind="stable")
+    words = describe_kinds(outcomes.problem, outcomes.v_post[first[order]])
+    shares = counts[order] / len(outcomes)
+    return tuple(Kind(word, share=float(x)) for word, x in zip(words, shares, strict=True))
+
+
+def _kinds_of_pieces(outcomes: PolyhedralSet) -> tuple[Kind, ...]:
+    problem = outcomes.problem
+    known = {}
+    for words in outcomes.kinds:
+        faces = [_face(problem, piece, words) for piece in outcomes.pieces]
+        known[words] = max(_dimension(face, problem) for face in faces)
+    order = sorted(known, key=lambda words: -known[words])
+    return tuple(Kind(words, dimension=known[words]) for words in order)
+
+
+def _face(problem: ImpactProblem, piece: Polytope, words: str) -> FloatArray:
+    """Return the corners (k, nv) of the part of a piece that is of one kind, if there is any.
+
+    Within a piece no contact approaches and none slides both ways. Those of its points at which a
+    contact is at rest are therefore a face, and its corners are corners of the piece.
+    """
+    asked = [_word(words, name) for name in problem.contacts]
+    if None in asked:
+        # What contacts do was not told apart.
+        return piece.vertices
+    v_c = problem.contact_velocity(piece.vertices)
+    small = STICKING * problem.space.velocity_unit
+    parts = v_c[..., 0] > small
+    moves = np.linalg.norm(v_c[..., 1:], axis=-1) > small
+    on_face = np.ones(len(v_c), np.bool_)
+    for i, word in enumerate(asked):
+        if word != "lifts":
+            on_face &= ~parts[:, i]
+        if word == "sticks":
+            on_face &= ~moves[:, i]
+    corners: FloatArray = piece.vertices[on_face]
+    # Inside of the face a contact lifts or slides if it does so at some corner.
+    happens = all(
+        word == "sticks" or (parts if word == "lifts" else moves)[on_face, i].any()
+        for i, word in enumerate(asked)
+    )
+    return corners if happens else corners[:0]
+
+
+def _word(words: str, name: str) -> str | None:
+    """Return what a contact does, from a kind in words, if it says so."""
+    for part in words.split(", "):
+        for word in ("sticks", "slides", "lifts"):
+            if part == f"{name} {word}":
+                return word
+    return None
+
+
+def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
+    """Return the dimension of the hull of corners (k, nv), or -1 of none."""
+    if not len(corners):
+        return -1
+    root = np.linalg.cholesky(problem.M)
+    return _span((corners - corners[0]) @ root, problem.speed)[0].shape[1]
+
+
+def _span(changes: FloatArray, speed: float) -> tuple[FloatArray, float]:
+    """Return an orthonormal basis (k, r) of what changes (n, k) span, and the largest remainder.
+
+    It has as few directions as leave no remainder of more than `RANK` of the speed, of which the
+    remainder is given as a share.
+    """
+    unit = speed or 1.0
+    # Two steps: the triangle is small, and no product of changes squares their rounding.
+    _, _, directions = np.linalg.svd(np.linalg.qr(changes, mode="r"))
+    parts = changes @ directions.T / unit
+    # Column r is what is left of each change with r directions.
+    left = np.sqrt(np.cumsum(parts[:, ::-1] ** 2, axis=1))[:, ::-1].max(axis=0)
+    left = np.append(left, 0.0)
+    rank = int((left <= RANK).argmax())
+    return directions[:rank].T, float(left[rank])
+
+
+def farthest_pair(points: FloatArray) -> tuple[int, int]:
+    """Return the indices of two points (n, k) that are farthest from each other.
+
+    All pairs that can be farther apart than one that was found are compared: if it is d apart, the
+    two distances of such a pair from its middle add up to more than d, so that one of them exceeds
+    d / 2. Few points are so far out, unless all lie about a sphere.
+    """
+    slack = PAIR * float(np.abs(points).max())
+    i, j, best = _far_pair(points)
+    radius = np.linalg.norm(points - 0.5 * (points[i] + points[j]), axis=1)
+    order = np.argsort(-radius)
+    radius = radius[order]
+    start = 0
+    while start < len(order):
+        # Those nearer to the middle are too near to all that begin with `start`.
+        stop = int(np.searchsorted(-radius, radius[start] - best - slack))
+        if stop <= start:
+            break
+        rows = order[start : start + max(1, MOST_PAIRS // (stop - start))]
+        others = order[start:stop]
+        away = cdist(points[rows], points[others])
+        row, column = divmod(int(away.argmax()), len(others))
+        if away[row, column] > best:
+            i, j, best = int(rows[row]), int(others[column]), float(away[row, column])
+        start += len(rows)
+    return i, j
+
+
+def _far_pair(points: FloatArray) -> tuple[int, int, float]:
+    """Go from point to farthest point until none is farther; return two and their distance."""
+    i, j, best = 0, 0, 0.0
+    while True:
+        away = np.linalg.norm(points - points[i], axis=1)
+        farthest = int(away.argmax())
+        if away[farthest] <= best:
+            return i, j, best
+        i, j, best = farthest, i, float(away[farthest])

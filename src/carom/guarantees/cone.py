@@ -1,0 +1,118 @@
+"""Tell whether a friction cone is pointed, and prove it.
+
+The cone is spanned by rays, one a contact and friction direction: the velocity that a unit of
+normal impulse gives together with full friction along that direction. It is pointed if no
+impulses, not all zero, cancel [HalmPosa, assump:nondegenerate]. Either there is a vector r with
+r . ray >= 1 for every ray, or impulses that cancel: the nearest point to the origin of the rays'
+convex hull tells which, and gives either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import nnls
+
+from carom.friction import friction_directions
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+CANCELS = 1e-9
+"""Impulses cancel if what is left is less than this share of their effects one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pointedness:
+    """Whether impulses can cancel, with a proof.
+
+    Attributes:
+        is_pointed: True if they cannot.
+        r: (nv,) of least length with r . M^-1 J^T lambda >= |lambda_n|_1 for every impulse in the
+            cone [HalmPosa, lem:NetForceBoundedByIndividualForces]; None if there is none.
+        r_energy: (nv,) the same with least |r|_{M^-1}, which gives sharper bounds that do not
+            depend on the coordinates.
+        jamming: (m, 1 + d) impulses with sum 1 of their normal parts that cancel; None if there
+            are none.
+        residual: By how much r . ray >= 1 is violated at most, or the velocity [sqrt(J)] that is
+            left of the jamming impulses: how well the proof holds.
+    """
+
+    is_pointed: bool
+    r: FloatArray | None
+    r_energy: FloatArray | None
+    jamming: FloatArray | None
+    residual: float
+
+
+def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
+    """Return the rays as impulses (n, m (1 + d)) of unit normal, and as velocities (n, nv).
+
+    A contact without friction has one ray, its normal.
+    """
+    width = 1 + problem.num_tangents
+    directions = friction_directions(problem.num_tangents, problem.num_directions)
+    impulses = []
+    for i, mu in enumerate(problem.mu):
+        for direction in directions if mu > 0.0 else directions[:1]:
+            impulse = np.zeros(problem.num_contacts * width)
+            impulse[i * width] = 1.0
+            impulse[i * width + 1 : (i + 1) * width] = mu * direction
+            impulses.append(impulse)
+    rays = np.array(impulses)
+    return rays, rays @ problem.impulse_to_velocity.T
+
+
+def pointedness(problem: ImpactProblem) -> Pointedness:
+    """Decide whether a problem's friction cone is pointed.
+
+    Example:
+        >>> import carom
+        >>> from carom.guarantees.cone import pointedness
+        >>> pointedness(carom.scenes.load("compass-gait").problem).is_pointed
+        True
+    """
+    impulses, rays = friction_rays(problem)
+    root = np.linalg.cholesky(problem.M)
+    in_energy = rays @ root
+    size = np.linalg.norm(in_energy, axis=1).max()
+    r, weights = _least(in_energy / size)
+    if r is None or np.linalg.norm(r) * CANCELS >= 1.0:
+        net = weights @ impulses
+        jamming = net.reshape(problem.num_contacts, -1)
+        left = float(np.linalg.norm(net @ problem.impulse_to_velocity.T @ root))
+        return Pointedness(False, None, None, jamming, left)
+    r_energy = np.asarray(root @ r / size)
+    scale = np.linalg.norm(rays, axis=1).max()
+    plain, _ = _least(rays / scale)
+    r_plain = r_energy if plain is None else plain / scale
+    worst = max(float((1.0 - rays @ each).max(initial=0.0)) for each in (r_energy, r_plain))
+    return Pointedness(True, r_plain, r_energy, None, max(0.0, worst))
+
+
+def _least(rows: FloatArray) -> tuple[FloatArray | None, FloatArray]:
+    """Return the shortest x with rows x >= 1, or None, and weights >= 0 with sum 1.
+
+    Least distance programming [Lawson and Hanson 1974, chapter 23]: the weights make the point of
+    the rows' convex hull that is nearest to the origin, and x is that point over its squared
+    length.
+    """
+    n, dim = rows.shape
+    system = np.vstack([rows.T, np.ones(n)])
+    target = np.append(np.zeros(dim), 1.0)
+    weights, _ = nnls(system, target, maxiter=100 * n)
+    total = weights.sum()
+    if total <= 0.0:
+        return None, np.full(n, 1.0 / n)
+    weights = weights / total
+    nearest = weights @ rows
+    squared = float(nearest @ nearest)
+    if squared == 0.0:
+        return None, weights
+    x = nearest / squared
+    # Rounding leaves x a hair short; a hair longer it is a proof.
+    lowest = float((rows @ x).min())
+    return (x / lowest, weights) if lowest > 0.5 else (None, weights)

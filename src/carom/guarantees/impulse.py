@@ -1,0 +1,94 @@
+"""Find the largest normal impulse that an impact can take, over all of its solutions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from carom.errors import CaromError
+from carom.impact.exact import MOST_DIMENSIONS
+from carom.impact.exact_results import path_of
+from carom.outcomes.path import ImpactPath
+from carom.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+    from carom.reach.search import Search
+
+
+@dataclass(frozen=True, eq=False)
+class WorstImpulse:
+    """The largest accrued normal impulse s, and how it comes about.
+
+    Attributes:
+        s: The largest sum of normal impulses over all solutions of the inclusion [N s]; infinite
+            if impulses can cancel at a velocity that is reached and still collides.
+        path: A solution that takes it; if s is infinite, one that leads to such a velocity.
+    """
+
+    s: float
+    path: ImpactPath
+    _problem: ImpactProblem
+    _search: Search
+    _last: Fraction
+
+    def dissipation(self, s: ArrayLike) -> FloatArray:
+        """Return alpha(s) = 1 - max |v(s)|_M / |v_pre|_M over all solutions from v_pre.
+
+        The paper's aggregate rate [HalmPosa, thm:nondegeneratedissipation] from this velocity,
+        and by homogeneity from its multiples (s scales along): an impact that has taken the
+        normal impulse s has lost at least this share of its speed. Energy is convex, so that the
+        largest is at a corner of what is reached. NaN where no solution lasts so long.
+
+        Raises:
+            CaromError: s is infinite, so that not all that is reached was found.
+        """
+        from carom.reach.accrued import corners_at
+
+        if math.isinf(self.s):
+            raise CaromError("dissipation: impulses can cancel, so that solutions last without end")
+        speed = self._problem.speed
+        inclusion = self._search.flow.inclusion
+        out = []
+        for value in np.atleast_1d(np.asarray(s, dtype=np.float64)):
+            # The largest s is a fraction; written as a float it may be a hair more.
+            exact = self._last if value == self.s else Fraction(float(value))
+            corners = corners_at(self._search, exact)
+            v = np.array(
+                [[float(x) for x in inclusion.velocity(y)] for y in corners], dtype=np.float64
+            ).reshape(-1, self._problem.num_velocities)
+            largest = np.sqrt(2.0 * self._problem.kinetic_energy(v).max(initial=0.0))
+            out.append(1.0 - largest / speed if len(v) else np.nan)
+        return np.array(out)
+
+
+def worst_impulse(
+    problem: ImpactProblem, max_seconds: float = 5.0, max_polyhedra: int = 100_000
+) -> WorstImpulse | None:
+    """Return the largest impulse, or None if it is not found within the budget.
+
+    It needs the extra `carom[exact]`, few contacts and an impact that collides.
+    """
+    if find_spec("ppl") is None or not problem.is_colliding(problem.v_pre):
+        return None
+    from carom.reach.accrued import middle, most_impulse, search_with_impulse
+    from carom.reach.inclusion import rationalize
+    from carom.reach.witness import trace
+
+    inclusion = rationalize(problem)
+    if inclusion.dimension > MOST_DIMENSIONS:
+        return None
+    search = search_with_impulse(inclusion, max_seconds, max_polyhedra)
+    if search.endless is not None:
+        way = trace(search.flow, search.endless, middle(search.endless))
+        return WorstImpulse(math.inf, path_of(problem, way), problem, search, Fraction(0))
+    if not search.is_complete:
+        return None
+    node, y = most_impulse(search)
+    path = path_of(problem, trace(search.flow, node, y))
+    return WorstImpulse(float(y[-1]), path, problem, search, y[-1])

@@ -1,0 +1,234 @@
+"""Find the Lipschitz constant of an impact's step, and how many samples the paper's proof asks for.
+
+If steps are unique, v' = f(v, lambda_max) is continuous and affine on each of finitely many pieces
+that cover all velocities and caps, a convex set. So the largest norm among the pieces that have an
+interior is the least Lipschitz constant [HalmPosa, lem:SimulationLCPLipschitz], and not a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from carom.errors import InvalidProblem
+from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
+from carom.kernels import overlap
+from carom.kernels.tolerances import SINGULAR, VANISHING
+from carom.pieces import Pieces, mode_name, num_modes
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
+
+MOST_PIECES = 20_000
+"""So many pieces are built: five contacts in the plane, two in space with 8 directions."""
+
+LARGE = 36.0
+"""Beyond exp(36) a double has no fractions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steepest:
+    """Where a step is as steep as can be.
+
+    Attributes:
+        constant: How much it magnifies there, the Lipschitz constant.
+        v: (nv,) a velocity.
+        lambda_max: (m,) caps [N s]; with v it lies inside the piece.
+        direction: (nv + m,) the change of (v, lambda_max) that is magnified most.
+        modes: The contacts' modes by name.
+    """
+
+    constant: float
+    v: FloatArray
+    lambda_max: FloatArray
+    direction: FloatArray
+    modes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lipschitz:
+    """How much a step can magnify a change of velocity and caps; for unique steps only.
+
+    Attributes:
+        steepest: In the paper's norms: |v'|_2 by |(v, lambda_max)|_2. They depend on coordinates
+            and units.
+        steepest_by_energy: With |v|_M [sqrt(J)] for |v|_2, and caps times `impulse_weight`. It is
+            the same in all coordinates and units.
+        impulse_weight: (m,) |J_n,i|_{M^-1}, the |v|_M that a unit of normal impulse at contact i
+            makes of rest [sqrt(J) / N s].
+    """
+
+    steepest: Steepest
+    steepest_by_energy: Steepest
+    impulse_weight: FloatArray
+
+    @property
+    def L(self) -> float:
+        """Return the paper's Lipschitz constant; at least 1, since a step may do nothing."""
+        return self.steepest.constant
+
+    @property
+    def L_energy(self) -> float:
+        """Return the Lipschitz constant by energy; at least 1."""
+        return self.steepest_by_energy.constant
+
+    def log10_samples(
+        self,
+        epsilon: float,
+        delta: float,
+        num_steps: int,
+        step_impulse: float,
+        *,
+        by_energy: bool = False,
+    ) -> float:
+        """Return log10 of the samples M that make an epsilon-net with probability 1 - delta.
+
+        [HalmPosa, thm:VelocitySetApproximation, prop:epsilonnet]
+        M >= ln(delta Omega) / ln(1 - Omega), Omega = ceil(h L^N sqrt(N m) / epsilon')^(-N m).
+
+        It is a lower bound on what the proof asks for, in two ways. The proof's epsilon' is at most
+        epsilon / 3, which is taken here, and smaller if a velocity that close to separation needs
+        it; how small comes from compactness, without a number. And N must be so large that N steps
+        reach everything up to epsilon', of which the proof only says that there is one. An N
+        after which at most a share p of all paths goes on is `Termination.steps_for(p)`.
+
+        Args:
+            epsilon: How far velocities may be from a sample: |.|_2, or |.|_M if by energy.
+            delta: Probability of failure.
+            num_steps: The paper's N.
+            step_impulse: The paper's h [N s].
+            by_energy: Whether to use the energy's norm; caps are then drawn from a box.
+
+        Raises:
+            InvalidProblem: A number is out of its range.
+        """
+        _check_positive(epsilon=epsilon, num_steps=num_steps, step_impulse=step_impulse)
+        if not 0.0 < delta < 1.0:
+            raise InvalidProblem(f"delta: expected a number between 0 and 1, got {delta!r}")
+        weights = self.impulse_weight if by_energy else np.ones(len(self.impulse_weight))
+        growth = num_steps * math.log(self.L_energy if by_energy else self.L)
+        n = num_steps * len(weights)
+        log_cells = 0.0
+        for weight in weights:
+            side = math.log(weight * step_impulse * math.sqrt(n) * 3.0 / epsilon) + growth
+            log_cells += num_steps * _log_of_ceil(side)
+        return _log10_of_samples(log_cells, delta)
+
+
+def step_lipschitz(
+    problem: ImpactProblem, uniqueness: Uniqueness | None = None
+) -> Lipschitz | None:
+    """Return the Lipschitz constants of a step, or None if it is not known to be unique.
+
+    Also None if there are more than `MOST_PIECES` pieces.
+
+    Args:
+        problem: The impact; its velocity plays no part.
+        uniqueness: What `step_uniqueness` says of it, if that is known.
+
+    Example:
+        >>> import carom
+        >>> from carom.guarantees.lipschitz import step_lipschitz
+        >>> block = step_lipschitz(carom.scenes.load("rocking-block").problem)
+        >>> round(block.L_energy, 3), round(block.log10_samples(0.1, 0.05, 10, 1.0))
+        (6.813, 236)
+    """
+    space = problem.space
+    if not (uniqueness or step_uniqueness(problem)).is_unique:
+        return None
+    if num_modes(space) ** space.num_contacts > MOST_PIECES:
+        return None
+    pieces = Pieces.all(space)
+    nv = problem.num_velocities
+    # From (v, lambda_max) to u, and from impulses to velocity.
+    units = np.repeat(space.velocity_unit, space.width)
+    to_u = np.zeros((pieces.L.shape[2], nv + problem.num_contacts))
+    to_u[: len(units), :nv] = problem.J / units[:, None]
+    to_u[len(units) :, nv:] = np.diag(1.0 / space.impulse_unit)
+    from_impulse = problem.impulse_to_velocity * np.repeat(space.impulse_unit, space.width)
+    maps = np.eye(nv, to_u.shape[1]) + from_impulse @ pieces.L @ to_u
+    root = np.asarray(np.linalg.cholesky(problem.M).T, dtype=np.float64)
+    weight = np.linalg.norm(np.linalg.solve(root.T, problem.J_n.T), axis=0)
+    return Lipschitz(
+        _steepest(problem, pieces, maps, to_u, np.eye(nv), np.ones(problem.num_contacts)),
+        _steepest(problem, pieces, maps, to_u, root, weight),
+        weight,
+    )
+
+
+def _steepest(
+    problem: ImpactProblem,
+    pieces: Pieces,
+    maps: FloatArray,
+    to_u: FloatArray,
+    root: FloatArray,
+    weight: FloatArray,
+) -> Steepest:
+    """Find the piece with the largest norm of all that have an interior.
+
+    Args:
+        problem: The impact.
+        pieces: All pieces.
+        maps: (pieces, nv, nv + m) their maps from (v, lambda_max) to v'.
+        to_u: (c + m, nv + m) from (v, lambda_max) to u.
+        root: (nv, nv) |root v| is the norm of velocities.
+        weight: (m,) |weight lambda_max| is that of caps.
+    """
+    nv, m = problem.num_velocities, problem.num_contacts
+    unscale = block_diag(np.linalg.inv(root), np.diag(1.0 / weight))
+    scaled = root @ maps @ unscale
+    norms = np.linalg.norm(scaled, 2, axis=(1, 2))
+    for p in np.argsort(-norms, kind="stable"):
+        inside = _interior(pieces.C[p, : pieces.num_conditions[p]] @ to_u @ unscale, m)
+        if inside is not None:
+            direction = unscale @ np.linalg.svd(scaled[p])[2][0]
+            x = unscale @ inside
+            names = tuple(mode_name(mode, problem.space.directions) for mode in pieces.modes[p])
+            return Steepest(float(norms[p]), x[:nv], x[nv:], direction, names)
+    raise AssertionError("pieces cover all velocities and caps")
+
+
+def _interior(conditions: FloatArray, num_caps: int) -> FloatArray | None:
+    """Return an x strictly inside a cone, with caps > 0, if there is one.
+
+    Where rows of J depend, a condition may hold for all velocities that the system can have, and
+    pieces without an interior in u may have one in x, or the other way round.
+    """
+    lengths = np.linalg.norm(conditions, axis=1)
+    rows = conditions[lengths > SINGULAR * lengths.max(initial=0.0)]
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+    inside = np.empty(conditions.shape[1])
+    count = np.array([len(rows)])
+    if overlap.interior_point(rows[None], count, np.zeros(1, np.int64), num_caps, inside):
+        return inside
+    return None
+
+
+def _log_of_ceil(log: float) -> float:
+    """Return ln(ceil(exp(log))), also where exp(log) is too large a number."""
+    if log >= LARGE:
+        return log
+    # A whole number that rounding has raised by a hair is still that number.
+    return math.log(max(1, math.ceil(math.exp(log) * (1.0 - VANISHING))))
+
+
+def _log10_of_samples(log_cells: float, delta: float) -> float:
+    """Return log10 of the least integer M >= ln(delta Omega) / ln(1 - Omega), Omega = 1 / cells."""
+    if log_cells == 0.0:
+        return 0.0
+    tries = log_cells - math.log(delta)
+    if log_cells < LARGE:
+        return math.log10(math.ceil(tries / -math.log1p(-math.exp(-log_cells))))
+    # There ln(1 - Omega) is -Omega to the last digit.
+    return math.log10(tries) + log_cells / math.log(10.0)
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not (value > 0.0 and math.isfinite(value)):
+            raise InvalidProblem(f"{name}: expected a positive number, got {value!r}")

@@ -1,0 +1,103 @@
+"""Carry the accrued normal impulse along, as one more coordinate.
+
+The paper's s is the sum of all normal impulses since the impact began. No cell depends on it, and
+every rate of a contact raises it; so the search that finds velocities finds pairs (velocity, s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import ppl
+
+from carom.reach.flow import Flow, Part, vertices
+from carom.reach.inclusion import Cell, Inclusion
+from carom.reach.rational import Vector
+from carom.reach.search import Node, Search
+
+
+def with_impulse(inclusion: Inclusion) -> Inclusion:
+    """Return the inclusion of y and s together, with s as the last coordinate."""
+    zero = Fraction(0)
+    return replace(
+        inclusion,
+        rows=[[*row, zero] for row in inclusion.rows],
+        lift=[[*row, zero] for row in inclusion.lift],
+        pull=[*inclusion.pull, [zero] * len(inclusion.v_start)],
+        rates=[
+            [*rate, Fraction(int(k % inclusion.width == 0))]
+            for k, rate in enumerate(inclusion.rates)
+        ],
+        y_start=[*inclusion.y_start, zero],
+        _active={},
+        _made={},
+    )
+
+
+class _Endless(Exception):
+    """Impulses cancel: s grows without bound while the velocity stays."""
+
+
+class _ImpulseFlow(Flow):
+    """Motions of pairs (velocity, s); energy bounds the velocity, but nothing need bound s."""
+
+    def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
+        reached = super().advance(polyhedron, cell)
+        if not reached.is_bounded():
+            raise _Endless
+        return reached
+
+
+@dataclass(eq=False)
+class ImpulseSearch(Search):
+    """A search on pairs of velocity and impulse, which ends where impulses cancel.
+
+    Attributes:
+        endless: Where they do, though some contact still approaches; None if nowhere.
+    """
+
+    endless: Node | None = None
+
+    def _take(self, part: Part, parent: Node | None) -> None:
+        try:
+            super()._take(part, parent)
+        except _Endless:
+            polyhedron, cell = part
+            self.endless = Node(cell, polyhedron, polyhedron, parent, np.empty(0))
+            self.waiting.clear()
+
+
+def middle(node: Node) -> Vector:
+    """Return a point inside what a node reaches: it lies in the node's cell or what led there."""
+    corners = vertices(node.reached)
+    return [sum(column, Fraction(0)) / len(corners) for column in zip(*corners, strict=True)]
+
+
+def most_impulse(search: Search) -> tuple[Node, Vector]:
+    """Return the end of an impact with the largest s that a search knows, and its node."""
+    ends = [(node, y) for node in search.finals() for y in vertices(node.reached)]
+    return max(ends, key=lambda end: end[1][-1])
+
+
+def corners_at(search: Search, s: Fraction) -> list[Vector]:
+    """Return the corners of what is reached, while the impact lasts, with impulse s."""
+    size = search.flow.inclusion.dimension
+    corners = []
+    for nodes in search.known.values():
+        for node in nodes:
+            part = ppl.C_Polyhedron(node.reached)
+            part.add_constraint(s.denominator * ppl.Variable(size - 1) == s.numerator)
+            if not part.is_empty():
+                corners += vertices(part)
+    return corners
+
+
+def search_with_impulse(
+    inclusion: Inclusion, max_seconds: float, max_polyhedra: int
+) -> ImpulseSearch:
+    """Run the search on pairs of velocity and impulse."""
+    search = ImpulseSearch(_ImpulseFlow(with_impulse(inclusion)))
+    search.run(max_seconds, max_polyhedra)
+    return search
