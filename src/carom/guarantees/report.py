@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
 from carom.guarantees import sentences
 from carom.guarantees.ambiguity import Ambiguity, ambiguity
 from carom.guarantees.cone import Pointedness, pointedness
@@ -17,7 +17,7 @@ from carom.guarantees.lipschitz import Lipschitz, step_lipschitz
 from carom.guarantees.sentences import DELTA, Statement
 from carom.guarantees.termination import Termination, single_contact_rate, termination
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
-from carom.impact.post_impact import post_impact_set
+from carom.impact.exact import RouthExact
 from carom.impact.routh import Routh
 from carom.outcomes.distances import coverage_distance
 from carom.outcomes.holdout import Holdout
@@ -36,6 +36,9 @@ RESOLUTION = 0.02
 
 SAMPLES = 2**10
 """First batch of samples of a report."""
+
+INNER = 2**8
+"""Samples inside an outer set."""
 
 MOST_SAMPLES = 2**17
 """Largest number of samples of a report."""
@@ -171,11 +174,12 @@ def check(
 
 def _exact(problem: ImpactProblem, max_seconds: float) -> PolyhedralSet | None:
     """Return the exact set, or an outer one, where that can be had."""
+    # Samples inside an outer set have small steps, and would take longer than the search.
+    law = RouthExact(max_seconds=max_seconds, on_budget="outer", num_samples=INNER)
     try:
-        outcomes = post_impact_set(problem, max_seconds=max_seconds)
-    except ImpactNotResolved:
+        return law.resolve(problem)
+    except (MissingExtra, ImpactNotResolved):
         return None
-    return outcomes if isinstance(outcomes, PolyhedralSet) else None
 
 
 def _samples(problem: ImpactProblem, seed: int) -> SampledSet:

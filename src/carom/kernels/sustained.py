@@ -109,26 +109,53 @@ def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acce
 
 
 @kernel
-def scales(M, force, J_n, bias):
-    """Return the acceleration and the force that contacts have to cope with."""
+def scales(M, force, J_n, J_t, bias, out):
+    """Fill the acceleration and the force that each contact has to cope with.
+
+    That is what it would have without contacts, or what others cause at it when they stop theirs.
+    Contacts of bodies that have nothing to do with each other do not share their units.
+
+    Args:
+        M: (nv, nv) mass matrix.
+        force: (nv,) smooth force.
+        J_n: (m, nv) normal Jacobian.
+        J_t: (m, nv) tangential Jacobian.
+        bias: (m, 2) dJ/dt v, normal first.
+        out: (m, 2) filled with accelerations and forces.
+
+    Returns:
+        False if M is singular to working accuracy; then nothing is filled.
+    """
     m, n = J_n.shape
     moved = np.empty((n, m + 1))
     for a in range(n):
         moved[a, m] = force[a]
         for i in range(m):
             moved[a, i] = J_n[i, a]
-    eliminate(M.copy(), moved, n, m + 1)
-    largest, ease = 0.0, np.inf
+    if eliminate(M.copy(), moved, n, m + 1) == 0:
+        return False
+    alone, own = np.zeros(m), np.zeros(m)
     for i in range(m):
-        own, alone = 0.0, 0.0
+        normal, tangent = bias[i, 0], bias[i, 1]
         for a in range(n):
-            own += J_n[i, a] * moved[a, i]
-            alone += J_n[i, a] * moved[a, m]
-        largest = max(largest, abs(alone) + max(abs(bias[i, 0]), abs(bias[i, 1])))
-        ease = min(ease, own)
-    if largest == 0.0:
-        largest = 1.0
-    return largest, largest / ease
+            normal += J_n[i, a] * moved[a, m]
+            tangent += J_t[i, a] * moved[a, m]
+            own[i] += J_n[i, a] * moved[a, i]
+        alone[i] = max(abs(normal), abs(tangent))
+    for i in range(m):
+        out[i, 0] = alone[i]
+        for j in range(m):
+            normal, tangent = 0.0, 0.0
+            for a in range(n):
+                normal += J_n[i, a] * moved[a, j]
+                tangent += J_t[i, a] * moved[a, j]
+            if own[j] > 0.0:
+                caused = max(abs(normal), abs(tangent)) / own[j] * alone[j]
+                out[i, 0] = max(out[i, 0], caused)
+        if out[i, 0] == 0.0:
+            out[i, 0] = 1.0
+        out[i, 1] = out[i, 0] / own[i] if own[i] > 0.0 else 1.0
+    return True
 
 
 @kernel
@@ -144,7 +171,7 @@ def margins(J_n, J_t, bias, modes, mu, resting, contact_force, acceleration, uni
         resting: (m,) which contacts, if they are free or slide, only begin to.
         contact_force: (m, 2) forces.
         acceleration: (nv,) dv/dt.
-        unit: (2,) units of acceleration and of force.
+        unit: (m, 2) units of acceleration and of force.
         out: (m, 2) filled; 1 where there is no condition.
     """
     m, n = J_n.shape
@@ -155,11 +182,11 @@ def margins(J_n, J_t, bias, modes, mu, resting, contact_force, acceleration, uni
             a_t += J_t[i, a] * acceleration[a]
         out[i] = 1.0
         if modes[i] != FREE:
-            out[i, 0] = contact_force[i, 0] / unit[1]
+            out[i, 0] = contact_force[i, 0] / unit[i, 1]
         elif resting[i]:
-            out[i, 0] = a_n / unit[0]
+            out[i, 0] = a_n / unit[i, 0]
         slip = slip_sign(modes[i])
         if modes[i] == STICKING:
-            out[i, 1] = (mu[i] * contact_force[i, 0] - abs(contact_force[i, 1])) / unit[1]
+            out[i, 1] = (mu[i] * contact_force[i, 0] - abs(contact_force[i, 1])) / unit[i, 1]
         elif slip != 0.0 and resting[i]:
-            out[i, 1] = slip * a_t / unit[0]
+            out[i, 1] = slip * a_t / unit[i, 0]

@@ -47,7 +47,13 @@ DEEP = 1e-12
 """A gap that is below zero while it rises is rounding, unless it is as deep as this [m]."""
 
 
-def first_event(look: Look, start: float, end: float, before: Sight) -> float | None:
+MOST_HALVINGS = 12
+"""So many times a part of a step is halved where gaps turn too quickly to be understood."""
+
+
+def first_event(
+    look: Look, start: float, end: float, before: Sight, rounding: float = GAP_ROUNDING
+) -> float | None:
     """Return the earliest time in a step at which something ends the stretch, or None.
 
     A contact that has just parted has a gap that is rounding, of either sign. It closes if it
@@ -58,8 +64,9 @@ def first_event(look: Look, start: float, end: float, before: Sight) -> float | 
         start: Time at which the step begins [s].
         end: Time at which it ends [s].
         before: What is seen at its beginning.
+        rounding: Of gaps [m].
     """
-    slack = np.maximum(0.0, -before.gaps) + GAP_ROUNDING
+    slack = np.maximum(0.0, -before.gaps) + rounding
 
     def see(t: float) -> Sight:
         seen = look(t)
@@ -69,11 +76,36 @@ def first_event(look: Look, start: float, end: float, before: Sight) -> float | 
     times = [float(t) for t in np.linspace(start, end, LOOKS + 1)]
     for left, right in pairwise(times):
         after = see(right)
-        found = _crossings(see, (left, before), (right, after))
-        if found:
-            return min(found)
+        found = _first_between(see, (left, before), (right, after), MOST_HALVINGS)
+        if found is not None:
+            return found
         before = after
     return None
+
+
+def _first_between(look: Look, first: Seen, last: Seen, halvings: int) -> float | None:
+    """Return the first event between two moments.
+
+    A body that spins while it flies makes gaps wave within one long step. Where a gap in the
+    middle is not what the ends let expect, both halves are looked at in turn.
+    """
+    if len(first[1].gaps) and halvings > 0:
+        t = 0.5 * (first[0] + last[0])
+        middle = (t, look(t))
+        if first[0] < t < last[0] and not _is_plain(first, middle, last):
+            found = _first_between(look, first, middle, halvings - 1)
+            return _first_between(look, middle, last, halvings - 1) if found is None else found
+    return min(_crossings(look, first, last), default=None)
+
+
+def _is_plain(first: Seen, middle: Seen, last: Seen) -> bool:
+    """Tell whether gaps move as cubics do, or keep too far from zero for it to matter."""
+    (left, before), (_, between), (right, after) = first, middle, last
+    change = (right - left) * (before.rates - after.rates) / 8.0
+    surprise = np.abs(between.gaps - 0.5 * (before.gaps + after.gaps) - change)
+    lowest = np.minimum(np.minimum(before.gaps, after.gaps), between.gaps)
+    path = (right - left) * (np.abs(before.rates) + np.abs(after.rates))
+    return bool((surprise <= np.maximum(0.1 * lowest, 2e-3 * path + DEEP)).all())
 
 
 Seen = tuple[float, Sight]

@@ -78,7 +78,7 @@ def load_trajectory(path: str | os.PathLike[str], system: System | None = None) 
     except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         if isinstance(error, InvalidProblem):
             raise
-        raise InvalidProblem(f"{path}: expected a motion saved by carom ({error})") from error
+        raise InvalidProblem(f"{path}: expected a motion saved by save_trajectory") from error
     contacts = tuple(about["contacts"])
     layout = Layout(*about["layout"])
     if system is not None and (system.nq, system.nv, system.contacts) != (*layout[:2], contacts):

@@ -16,7 +16,7 @@ import numpy as np
 from carom.errors import ImpactNotResolved, InvalidProblem
 from carom.impact.law import ImpactLaw, check_integer
 from carom.motion.choice import Moment, ways_on
-from carom.motion.events import accumulation
+from carom.motion.events import GAP_ROUNDING, accumulation
 from carom.motion.parts import DEGREE, Impact, Layout, Segment
 from carom.motion.stretch import METHODS, Integrator, Stretch
 from carom.motion.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
 
 STILL = 1e-8
-"""Contact velocities below this share of what all the energy could give count as rest."""
+"""Contact velocities below this share of the terms that they are the sum of count as rest."""
 
 SLOW = 1e-6
 """The same where slip would be a paradox that no impact resolves."""
 
-LEAST_HOP = 1e-15
-"""A contact that parts and would come back from no higher than this stays at rest [m]."""
+LEAST_HOP = 5.0
+"""A contact that parts stays at rest if it would come back from no higher than so many roundings
+of its gap."""
 
 MOST_STALLS = 20
 """So many segments in a row without any progress end a motion."""
@@ -51,12 +52,15 @@ class Options:
     zeno_time: float
     max_impacts: int
     max_steps: int
+    max_step: float
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InvalidProblem(
                 f"method: expected one of {', '.join(METHODS)}, got {self.method!r}"
             )
+        if not self.max_step > 0.0:
+            raise InvalidProblem(f"max_step: expected a number > 0, got {self.max_step!r}")
         for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
             value = getattr(self, name)
             if not (is_number(value) and value > 0.0):
@@ -67,7 +71,7 @@ class Options:
     @property
     def integrator(self) -> Integrator:
         """Return what a stretch of smooth motion needs."""
-        return Integrator(self.method, self.rtol, self.atol)
+        return Integrator(self.method, self.rtol, self.atol, self.max_step)
 
 
 @dataclass(eq=False)
@@ -98,6 +102,7 @@ class Motion:
         self.impulse = np.zeros((m, 2))
         self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
         here = system.dynamics(self.q, self.v, self.t)
+        _check_inertia(here.M)
         if here.J_t.shape[1] != 1:
             raise InvalidProblem(
                 f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; "
@@ -186,8 +191,11 @@ class Motion:
         )
         path = self.law.draw_path(problem, self._draw_seed())
         if path.num_steps == 0:
+            if kind == "without collision":
+                raise ImpactNotResolved("the law lets no contact act, and none can rest", problem)
             # Too slow an approach for the law: it is rest.
             self._stop_approach(problem.contacts)
+            self.stalls += 1
             return
         which = [self.system.contacts.index(name) for name in problem.contacts]
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
@@ -239,7 +247,7 @@ class Motion:
     def _accumulates(self) -> bool:
         """Go to the limit of impacts that come ever faster, if they do."""
         times = [t for t, _, _ in self.recent]
-        found = accumulation(times, [x for _, x, _ in self.recent], self.options.zeno_time)
+        found = accumulation(times, [x for _, x, _ in self.recent], self._zeno_time())
         if found is None:
             return False
         duration = min(found.duration, self.end_time - self.t)
@@ -259,7 +267,8 @@ class Motion:
         q = self.q + duration * self.system.velocity_map(self.q) @ (
             v - 0.5 * duration * acceleration
         )
-        impulse = np.array([self.impulse, self.impulse + found.impulse])
+        share = duration / found.duration
+        impulse = np.array([self.impulse, self.impulse + share * found.impulse])
         energy = [self.system.energy(self.q, self.v), self.system.energy(q, v)]
         self.parts.append(
             Impact(
@@ -278,6 +287,20 @@ class Motion:
         self.t += duration
         self.recent.clear()
         return True
+
+    def _rounding(self) -> float:
+        """Return how far rounding of positions may change a gap [m]."""
+        return GAP_ROUNDING * max(1.0, float(np.abs(self.q).max()))
+
+    def _zeno_time(self) -> float:
+        """Return the time that may be left for impacts that come ever faster [s].
+
+        Hops that are over in less are not much higher than the rounding of positions.
+        """
+        here = self.system.dynamics(self.q, self.v, self.t)
+        pull = float(np.abs(np.linalg.solve(here.M, here.force)).max())
+        least = 30.0 * np.sqrt(self._rounding() / pull) if pull > 0.0 else 0.0
+        return max(self.options.zeno_time, float(least))
 
     def _settled(self, q: FloatArray, modes: IntArray) -> FloatArray:
         """Return the configuration nearest to q in which closed contacts have no gap."""
@@ -309,10 +332,11 @@ class Motion:
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
         """Return the modes to go on with and how many ways there were, or None if none works.
 
-        Contact velocities below a share `still` of what all the energy could give are rest.
+        Contact velocities below a share `still` of their terms are rest.
         """
         v, rest = self.v, self.options.rest_speed
-        normal, tangent = self._speeds(here)
+        # What a contact velocity is summed up from; other bodies do not count.
+        normal, tangent = np.abs(here.J_n) @ np.abs(v), np.abs(here.J_t[:, 0]) @ np.abs(v)
         parting = here.J_n @ v > np.maximum(rest, still * normal)
         touching = np.flatnonzero(self._touching(here) & ~parting)
         slide = here.J_t[:, 0] @ v
@@ -332,21 +356,16 @@ class Motion:
                 return chosen
             touching = np.union1d(touching, hopping)
 
-    def _speeds(self, here: Dynamics) -> tuple[FloatArray, FloatArray]:
-        """Return how fast contacts would be, normal and tangential, if they had all the energy."""
-        speed = np.sqrt(self.v @ here.M @ self.v)
-        normal, tangent = (
-            speed * np.sqrt(np.einsum("ij,ji->i", J, np.linalg.solve(here.M, J.T)))
-            for J in (here.J_n, here.J_t[:, 0])
-        )
-        return normal, tangent
-
     def _hopping(self, here: Dynamics, law: ContactLaw, touching: IntArray) -> IntArray:
         """Return contacts that part, but come back before their gap has a digit: they rest."""
         _, acceleration = law.solve(here, self.v)
         speed = here.J_n @ self.v
         pull = -(here.J_n @ acceleration + here.bias[:, 0])
-        hops = self._touching(here) & (speed > 0.0) & (speed**2 < 2.0 * pull * LEAST_HOP)
+        hops = (
+            self._touching(here)
+            & (speed > 0.0)
+            & (speed**2 < 2.0 * pull * LEAST_HOP * self._rounding())
+        )
         return np.setdiff1d(np.flatnonzero(hops), touching)
 
     def _move(self, law: ContactLaw, num_solutions: int) -> str | None:
@@ -356,7 +375,7 @@ class Motion:
         y = self.layout.pack(self.q, self.v, self.impulse)
         stretch = Stretch(self.system, law, self.layout, self.t, y)
         left = self.options.max_steps - self.num_steps
-        segment, y = stretch.run(self.end_time, self.options.integrator, left)
+        segment, y = stretch.run(self.end_time, self.options.integrator, left, self._rounding())
         self.num_steps += stretch.num_steps
         if segment is None:
             self.stalls += 1
@@ -370,6 +389,23 @@ class Motion:
 
 def _impulses(path: ImpactPath) -> FloatArray:
     return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
+
+
+def _check_inertia(M: FloatArray) -> None:
+    """Refuse a system in which a motion has no inertia."""
+    size = np.sqrt(np.maximum(np.diag(M), 0.0))
+    if not size.all():
+        which = int(np.flatnonzero(size == 0.0)[0])
+        raise InvalidProblem(
+            f"system: expected inertia in every velocity, got none in number {which}"
+        )
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] < 1e-13:
+        which = int(np.abs(vectors[:, 0]).argmax())
+        raise InvalidProblem(
+            f"system: expected a positive definite mass matrix, got one that is singular, most of "
+            f"all in velocity number {which}; give bodies mass, or leave out a joint"
+        )
 
 
 def is_number(value: object) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from carom.errors import InvalidProblem
 from carom.impact.law import ImpactLaw, check_integer
 from carom.motion.run import Motion, Options, is_number
@@ -27,6 +29,7 @@ def simulate(
     zeno_time: float = 1e-6,
     max_impacts: int = 10_000,
     max_steps: int = 100_000,
+    max_step: float = math.inf,
 ) -> Trajectory:
     """Return the motion from a state, for a duration.
 
@@ -51,6 +54,8 @@ def simulate(
             for them is at most this [s].
         max_impacts: Number of impacts that ends the motion.
         max_steps: Number of integration steps that ends the motion.
+        max_step: Longest step [s]. Give one if inputs come and go within less than a step would
+            last: what no step looks at is not seen.
 
     Returns:
         The motion; `status` tells whether it was cut short, and `message` why.
@@ -67,9 +72,11 @@ def simulate(
         ('finished', ('A', 'B'))
     """
     options = Options(
-        method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps
+        method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps, max_step
     )
     check_integer("seed", seed, 0, 2**53 - 1)
+    if not isinstance(law, ImpactLaw):
+        raise InvalidProblem(f"law: expected an impact law such as carom.Routh(), got {law!r}")
     if not (is_number(duration) and duration >= 0.0):
         raise InvalidProblem(f"duration: expected a number >= 0, got {duration!r}")
     if not is_number(start_time):

@@ -25,6 +25,7 @@ class Integrator(NamedTuple):
     method: str
     rtol: float
     atol: float
+    max_step: float
 
 
 class Stretch:
@@ -75,7 +76,7 @@ class Stretch:
         )
 
     def run(
-        self, end_time: float, integrator: Integrator, max_steps: int
+        self, end_time: float, integrator: Integrator, max_steps: int, rounding: float
     ) -> tuple[Segment | None, FloatArray]:
         """Integrate to the next event, or the end; `trouble` says why if neither is reached.
 
@@ -87,7 +88,13 @@ class Stretch:
         if end_time <= self.t:
             return None, y
         solver = METHODS[integrator.method](
-            self.rates, self.t, y, end_time, rtol=integrator.rtol, atol=integrator.atol
+            self.rates,
+            self.t,
+            y,
+            end_time,
+            rtol=integrator.rtol,
+            atol=integrator.atol,
+            max_step=integrator.max_step,
         )
         seen = self.see(self.t, y)
         while solver.status == "running" and self.num_steps < max_steps:
@@ -97,7 +104,7 @@ class Stretch:
                 break
             self.num_steps += 1
             start, dense = float(solver.t_old), solver.dense_output()
-            event = first_event(self._look(dense), start, float(solver.t), seen)
+            event = first_event(self._look(dense), start, float(solver.t), seen, rounding)
             end = float(solver.t) if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))

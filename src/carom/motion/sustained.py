@@ -35,6 +35,9 @@ STABILIZATION = 20.0
 DEPENDENT = 1e-10
 """Singular values of the scaled equations below this share of the largest count as zero."""
 
+KEPT = 1e-7
+"""A closed contact stays closed if it accelerates by no more than this share of its unit."""
+
 HOLDS = 1e-9
 """A margin may fall short by this share of the forces or accelerations at hand."""
 
@@ -148,7 +151,8 @@ class ContactLaw:
             edges[2 * row : 2 * row + 2, k + row] = 1.0, -1.0
         normals = np.hstack([-np.eye(k, n), np.zeros((k, 1))])
         upper = np.vstack([normals, edges])
-        upper[:, -1] = 1.0
+        units = _scales(here)[:, 1]
+        upper[:, -1] = np.concatenate([units[closed], np.repeat(units[stick], 2)])
         x = np.concatenate([given[closed, 0], given[stick, 1]])
         # In the span of the forces alone, so that rounding leaves no equation without a solution.
         span = _span(G)
@@ -159,7 +163,7 @@ class ContactLaw:
             np.zeros(len(upper)),
             equations,
             span.T @ x,
-            bounds=[(None, None)] * n + [(None, _scales(here)[1])],
+            bounds=[(None, None)] * n + [(None, 1.0)],
         )
         if not result.success or result.x is None:
             return given
@@ -225,12 +229,9 @@ class ContactLaw:
         stick = self.modes == STICKING
         a_n = here.J_n @ acceleration + here.bias[:, 0]
         a_t = here.J_t[:, 0] @ acceleration + here.bias[:, 1]
-        drift = np.abs(here.J_n @ v)[closed].max(initial=0.0) + np.abs(here.phi)[closed].max(
-            initial=0.0
-        )
-        drift += np.abs(here.J_t[:, 0] @ v)[stick].max(initial=0.0)
-        slack = 1e-7 * _scales(here)[0] + 4.0 * STABILIZATION**2 * drift
-        return bool((np.abs(a_n[closed]) <= slack).all() and (np.abs(a_t[stick]) <= slack).all())
+        drift = np.abs(here.J_n @ v) + np.abs(here.phi) + np.abs(here.J_t[:, 0] @ v) * stick
+        slack = KEPT * _scales(here)[:, 0] + 4.0 * STABILIZATION**2 * drift
+        return bool((np.abs(a_n) <= slack)[closed].all() and (np.abs(a_t) <= slack)[stick].all())
 
 
 def solutions(
@@ -281,7 +282,8 @@ def _least(A: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(x / size)
 
 
-def _scales(here: Dynamics) -> tuple[float, float]:
-    """Return the accelerations [m/s^2] and forces [N] that contacts have to cope with."""
-    scales: tuple[float, float] = kernels.scales(here.M, here.force, here.J_n, here.bias)
-    return scales
+def _scales(here: Dynamics) -> FloatArray:
+    """Return the acceleration [m/s^2] and force [N] that each contact has to cope with, (m, 2)."""
+    out = np.ones((len(here.phi), 2))
+    kernels.scales(here.M, here.force, here.J_n, here.J_t[:, 0], here.bias, out)
+    return out

@@ -146,11 +146,13 @@ class Trajectory:
             asked = np.atleast_1d(np.asarray(values, dtype=np.float64))
         except (TypeError, ValueError) as error:
             raise InvalidProblem(f"{clock}: expected numbers ({error})") from error
+        if asked.ndim != 1:
+            raise InvalidProblem(f"{clock}: expected a number or a list, got shape {asked.shape}")
         bounds = self._bounds(clock)
         if not ((asked >= bounds[0]) & (asked <= bounds[-1])).all():
             raise InvalidProblem(
                 f"{clock}: expected values from {bounds[0]:g} to {bounds[-1]:g}, got "
-                f"{asked.min():g} to {asked.max():g}"
+                f"{float(asked.min())!r} to {float(asked.max())!r}"
             )
         which = np.clip(np.searchsorted(bounds, asked, side="right") - 1, 0, len(self.parts) - 1)
         empty = self._knot_states(self.parts[0])

@@ -1,0 +1,102 @@
+"""carom check, as typed."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import carom
+from carom.cli import main
+from carom.impact.files import save_problem
+
+
+@pytest.fixture
+def file(tmp_path):
+    problem = carom.ImpactProblem(
+        np.diag([1.0, 1.0]), [[1.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0]] * 2, 0.5, [-1.0, 0.2]
+    )
+    path = tmp_path / "jam.json"
+    save_problem(problem, path)
+    return path
+
+
+def read_error(capsys, arguments, code):
+    assert main(["check", *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("carom: error: ")
+    return lines[0]
+
+
+def test_scene_prints_the_report_of_its_step(capsys):
+    scene = carom.scenes.load("rocking-block")
+    assert main(["check", "rocking-block"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    expected = carom.check(scene.problem, step_impulse=scene.step_impulse)
+    assert captured.out == f"{expected}\n"
+    for statement in expected.statements:
+        assert f"[{statement.source}]" in captured.out
+
+
+def test_json(capsys):
+    assert main(["check", "rocking-block", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["contacts"] == ["A", "B"]
+    assert found["step_impulse"] == 0.3
+    assert {row["verdict"] for row in found["statements"]} <= {"holds", "fails", "open"}
+    assert all(row["source"] and row["lines"] for row in found["statements"])
+
+
+def test_options_reach_the_report(capsys):
+    assert main(["check", "rocking-block", "--json", "--step", "0.05", "--seed", "3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["step_impulse"] == 0.05
+    problem = carom.scenes.load("rocking-block").problem
+    expected = carom.check(problem, step_impulse=0.05, seed=3).json()
+    assert found == json.loads(json.dumps(expected))
+
+
+def test_what_fails_is_no_error(capsys, file):
+    """A report that says no is still a report."""
+    assert main(["check", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("fails     pointed friction cone")
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-such-scene"], "no-such-scene"),
+        (["no-such-file.json"], "no-such-file.json"),
+        (["rocking-block", "--step", "0"], "--step"),
+        (["rocking-block", "--budget", "-1"], "--budget"),
+        (["rocking-block", "--seed", "x"], "--seed"),
+        (["rocking-block", "--unknown"], "--unknown"),
+        ([], "SCENE|FILE"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, arguments, words):
+    assert words in read_error(capsys, arguments, 2)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"M": [[1.0]]}', '{"M": "x", "J_n": 3}'])
+def test_bad_files_are_one_line(capsys, tmp_path, text):
+    path = tmp_path / "bad.json"
+    path.write_text(text, encoding="utf-8")
+    assert "bad.json" in read_error(capsys, [str(path)], 2)
+
+
+def test_runs_as_a_module_and_stays_silent_on_errors(file):
+    command = [sys.executable, "-m", "carom", "check", str(file), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    statements = json.loads(done.stdout)["statements"]
+    assert statements[0]["verdict"] == "fails"
+    assert np.sum(statements[0]["values"]["jamming"], axis=0)[0] == pytest.approx(1.0)
