@@ -66,3 +66,26 @@ def test_inputs_of_wrong_shape_or_not_finite_are_refused(force):
     system = PlanarSystem([rod], [], inputs=lambda *_: force)
     with pytest.raises(InvalidProblem, match="inputs must be 1 finite numbers"):
         system.smooth_force([0.0], [0.0])
+
+
+def test_lists_and_other_layouts_are_taken():
+    class Plain(RodOnCircle):
+        def normal_jacobian(self, q):
+            return super().normal_jacobian(q).tolist()
+
+        def mass_matrix(self, q):
+            return np.asfortranarray(super().mass_matrix(q))
+
+    q, v = on_circle(np.array([0.1, 0.9, 0.4])), np.array([0.1, 0.2, 0.3])
+    for one, other in zip(Plain().dynamics(q, v), RodOnCircle().dynamics(q, v), strict=True):
+        assert one.flags.c_contiguous
+        np.testing.assert_array_equal(one, other)
+
+
+def test_wrong_shapes_are_told_by_name():
+    class Flat(RodOnCircle):
+        def tangent_jacobian(self, q):
+            return super().tangent_jacobian(q)[:, 0]
+
+    with pytest.raises(InvalidProblem, match=r"^tangent_jacobian: expected an array \(\d+, d, 3\)"):
+        Flat().dynamics(on_circle(np.array([0.1, 0.9, 0.4])))

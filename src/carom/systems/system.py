@@ -106,13 +106,14 @@ class System(ABC):
         nothing else while it integrates.
         """
         rates = np.zeros(self.nv) if v is None else v
+        m, nv = len(self.contacts), self.nv
         return Dynamics(
-            self.mass_matrix(q),
-            self.smooth_force(q, rates, t),
-            self.gap(q),
-            self.normal_jacobian(q),
-            self.tangent_jacobian(q),
-            self.contact_bias(q, rates),
+            _shaped("mass_matrix", self.mass_matrix(q), (nv, nv)),
+            _shaped("smooth_force", self.smooth_force(q, rates, t), (nv,)),
+            _shaped("gap", self.gap(q), (m,)),
+            _shaped("normal_jacobian", self.normal_jacobian(q), (m, nv)),
+            _shaped("tangent_jacobian", self.tangent_jacobian(q), (m, -1, nv)),
+            _shaped("contact_bias", self.contact_bias(q, rates), (m, -1)),
         )
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
@@ -161,3 +162,19 @@ class System(ABC):
             f"no contact touches: the nearest is {self.contacts[nearest]!r} with a gap of "
             f"{phi[nearest]:.3g} m, above gap_tolerance = {gap_tolerance:g} m"
         )
+
+
+def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Return what a system answers as an array of floats in C order; -1 stands for any length.
+
+    Raises:
+        InvalidProblem: If it has another shape.
+    """
+    array = np.ascontiguousarray(value, dtype=np.float64)
+    fits = array.ndim == len(shape) and all(
+        expected in (-1, length) for expected, length in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        words = ", ".join("d" if length < 0 else str(length) for length in shape)
+        raise InvalidProblem(f"{name}: expected an array ({words}), got shape {array.shape}")
+    return array
