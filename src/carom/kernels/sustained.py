@@ -24,6 +24,52 @@ def slip_sign(mode):
 
 
 @kernel
+def _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target):
+    """Fill the rows C and G of closed contacts, and what C dv/dt is to be up to its sign.
+
+    Returns:
+        The number of rows.
+    """
+    m, n = J_n.shape
+    k = 0
+    for i in range(m):
+        if modes[i] == FREE:
+            continue
+        drag = mu[i] * slip_sign(modes[i])
+        speed = 0.0
+        for a in range(n):
+            C[k, a] = J_n[i, a]
+            G[k, a] = J_n[i, a] - drag * J_t[i, a]
+            speed += J_n[i, a] * v[a]
+        target[k] = bias[i, 0] + 2.0 * rate * speed + rate * rate * phi[i]
+        k += 1
+        if modes[i] == STICKING:
+            speed = 0.0
+            for a in range(n):
+                C[k, a] = J_t[i, a]
+                G[k, a] = J_t[i, a]
+                speed += J_t[i, a] * v[a]
+            target[k] = bias[i, 1] + rate * speed
+            k += 1
+    return k
+
+
+@kernel
+def _respond(M, rows, force, moved):
+    """Fill the accelerations M^-1 of some rows and, last, of the smooth force.
+
+    Returns:
+        False if M is singular to working accuracy.
+    """
+    k, n = rows.shape
+    for a in range(n):
+        moved[a, k] = force[a]
+        for j in range(k):
+            moved[a, j] = rows[j, a]
+    return eliminate(M.copy(), moved, n, k + 1) != 0
+
+
+@kernel
 def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acceleration):
     """Fill the contact forces and dv/dt of a choice of modes.
 
@@ -47,32 +93,9 @@ def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acce
     """
     m, n = J_n.shape
     C, G, target = np.empty((2 * m, n)), np.empty((2 * m, n)), np.empty(2 * m)
-    k = 0
-    for i in range(m):
-        if modes[i] == FREE:
-            continue
-        drag = mu[i] * slip_sign(modes[i])
-        speed = 0.0
-        for a in range(n):
-            C[k, a] = J_n[i, a]
-            G[k, a] = J_n[i, a] - drag * J_t[i, a]
-            speed += J_n[i, a] * v[a]
-        target[k] = bias[i, 0] + 2.0 * rate * speed + rate * rate * phi[i]
-        k += 1
-        if modes[i] == STICKING:
-            speed = 0.0
-            for a in range(n):
-                C[k, a] = J_t[i, a]
-                G[k, a] = J_t[i, a]
-                speed += J_t[i, a] * v[a]
-            target[k] = bias[i, 1] + rate * speed
-            k += 1
+    k = _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target)
     moved = np.empty((n, k + 1))
-    for a in range(n):
-        moved[a, k] = force[a]
-        for j in range(k):
-            moved[a, j] = G[j, a]
-    if eliminate(M.copy(), moved, n, k + 1) == 0:
+    if not _respond(M, G[:k], force, moved):
         return False
     A, size, x = np.empty((k, k)), np.empty(k), np.empty((k, 1))
     for i in range(k):
@@ -128,11 +151,7 @@ def scales(M, force, J_n, J_t, bias, out):
     """
     m, n = J_n.shape
     moved = np.empty((n, m + 1))
-    for a in range(n):
-        moved[a, m] = force[a]
-        for i in range(m):
-            moved[a, i] = J_n[i, a]
-    if eliminate(M.copy(), moved, n, m + 1) == 0:
+    if not _respond(M, J_n, force, moved):
         return False
     alone, own = np.zeros(m), np.zeros(m)
     for i in range(m):

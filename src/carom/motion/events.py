@@ -7,7 +7,7 @@ looked at together with its rate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -166,56 +166,3 @@ def _landing(gap: Function, rate: Function, left: float, right: float) -> float:
 def _root(function: Function, left: float, right: float) -> float:
     rounding = TIME_ROUNDING * max(1.0, abs(left), abs(right))
     return float(brentq(function, left, right, xtol=rounding, rtol=8.9e-16))
-
-
-class Accumulation(NamedTuple):
-    """How a sequence of impacts goes on to its limit.
-
-    Attributes:
-        duration: Time until the limit [s].
-        impulse: (m, 2) impulses until then, contact by contact [N s].
-    """
-
-    duration: float
-    impulse: FloatArray
-
-
-WINDOW = 8
-"""So many impacts in a row must come ever faster before they count as an accumulation."""
-
-SLOWEST = 0.95
-"""Largest ratio of intervals that counts as shrinking."""
-
-STEADY = 1.5
-"""Ratios of a series that goes on as it does differ by no more than this factor."""
-
-
-def accumulation(
-    times: Sequence[float], impulses: Sequence[FloatArray], shortest: float
-) -> Accumulation | None:
-    """Extrapolate impacts that come ever faster [Zeno], or return None.
-
-    Two intervals are taken together, because contacts often take turns: with r the ratio of two
-    intervals to the two before, what is left is (the last two) r / (1 - r).
-
-    Args:
-        times: Times of the impacts, the latest last [s].
-        impulses: Impulses (m, 2) accrued up to and including each [N s].
-        shortest: Time that must not be longer than what is left, for this to be called [s].
-    """
-    if len(times) < WINDOW + 1:
-        return None
-    recent = np.asarray(times[-WINDOW - 1 :])
-    intervals = np.diff(recent)
-    pairs = intervals[::2] + intervals[1::2]
-    if (pairs <= 0.0).any():
-        return None
-    ratios = pairs[1:] / pairs[:-1]
-    if ratios.max() > min(SLOWEST, STEADY * ratios.min()):
-        return None
-    ratio = float(ratios[-1])
-    rest = ratio / (1.0 - ratio)
-    duration = float(pairs[-1]) * rest
-    if duration > shortest:
-        return None
-    return Accumulation(duration, (impulses[-1] - impulses[-3]) * rest)

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.errors import ImpactNotResolved, InvalidProblem
-from carom.impact.law import ImpactLaw, check_integer
+from carom.errors import ImpactNotResolved
+from carom.impact.law import ImpactLaw
 from carom.motion.choice import Moment, ways_on
-from carom.motion.events import GAP_ROUNDING, accumulation
+from carom.motion.events import GAP_ROUNDING
+from carom.motion.options import Options, check_start, checked_vector
 from carom.motion.parts import DEGREE, Impact, Layout, Segment
-from carom.motion.stretch import METHODS, Integrator, Stretch
-from carom.motion.sustained import FREE, NAMES, SMOOTH, STICKING, ContactLaw
+from carom.motion.stretch import Stretch
+from carom.motion.sustained import FREE, NAMES, SMOOTH, ContactLaw
+from carom.motion.zeno import accumulation, come_to_rest
 from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
@@ -38,40 +40,6 @@ of its gap."""
 
 MOST_STALLS = 20
 """So many segments in a row without any progress end a motion."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """Settings of `simulate`, checked."""
-
-    method: str
-    rtol: float
-    atol: float
-    gap_tolerance: float
-    rest_speed: float
-    zeno_time: float
-    max_impacts: int
-    max_steps: int
-    max_step: float
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InvalidProblem(
-                f"method: expected one of {', '.join(METHODS)}, got {self.method!r}"
-            )
-        if not self.max_step > 0.0:
-            raise InvalidProblem(f"max_step: expected a number > 0, got {self.max_step!r}")
-        for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
-            value = getattr(self, name)
-            if not (is_number(value) and value > 0.0):
-                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
-        check_integer("max_impacts", self.max_impacts, 1)
-        check_integer("max_steps", self.max_steps, 1)
-
-    @property
-    def integrator(self) -> Integrator:
-        """Return what a stretch of smooth motion needs."""
-        return Integrator(self.method, self.rtol, self.atol, self.max_step)
 
 
 @dataclass(eq=False)
@@ -93,8 +61,8 @@ class Motion:
     def start(self, q: ArrayLike, v: ArrayLike) -> None:
         """Check the state and take it over."""
         system = self.system
-        self.q = _vector("q", q, system.nq)
-        self.v = _vector("v", v, system.nv)
+        self.q = checked_vector("q", q, system.nq)
+        self.v = checked_vector("v", v, system.nv)
         self.end_time = self.t + self.duration
         self.mu = system.mu
         m = len(system.contacts)
@@ -102,18 +70,7 @@ class Motion:
         self.impulse = np.zeros((m, 2))
         self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
         here = system.dynamics(self.q, self.v, self.t)
-        _check_inertia(here.M)
-        if here.J_t.shape[1] != 1:
-            raise InvalidProblem(
-                f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; "
-                f"simulate moves planar systems, impacts in space are resolved by a law alone"
-            )
-        deepest = int(np.argmin(here.phi)) if m else 0
-        if m and here.phi[deepest] < -self.options.gap_tolerance:
-            raise InvalidProblem(
-                f"q: expected no penetration, got contact {system.contacts[deepest]!r} with a gap "
-                f"of {here.phi[deepest]:.3g} m; move it apart"
-            )
+        check_start(here, system.contacts, self.options.gap_tolerance)
 
     def still(self) -> Segment:
         """Return a segment without length, for a motion that ends as it begins."""
@@ -200,22 +157,9 @@ class Motion:
         which = [self.system.contacts.index(name) for name in problem.contacts]
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
         impulse[1:, which] += np.cumsum(_impulses(path), axis=0)
-        energy = [self.system.energy(self.q, v) for v in (self.v, path.v[-1])]
-        self.parts.append(
-            Impact(
-                kind,
-                self.t,
-                0.0,
-                problem.contacts,
-                np.array([self.q, self.q]),
-                path.v,
-                impulse,
-                np.array(energy),
-                path.modes,
-            )
-        )
+        q = np.array([self.q, self.q])
+        self._record(kind, 0.0, problem.contacts, q, path.v, impulse, path.modes)
         self.v = np.array(path.v[-1])
-        self.impulse = impulse[-1]
         self.num_impacts += 1
         self.recent.append((self.t, self.impulse, problem.contacts))
 
@@ -252,41 +196,39 @@ class Motion:
             return False
         duration = min(found.duration, self.end_time - self.t)
         names = {name for _, _, contacts in self.recent[-3:] for name in contacts}
-        modes = np.array([int(name in names) for name in self.system.contacts])
+        took_turns = np.array([name in names for name in self.system.contacts])
         here = self.system.dynamics(self.q, self.v, self.t)
-        # Those that took turns come to rest together; slip as slow as what is lost ends too.
-        law = ContactLaw(np.where(modes, SMOOTH, FREE), self.mu, np.zeros(len(modes), np.bool_))
-        v = law.project(here, self.v)
-        lost = 10.0 * np.abs(here.J_n @ (v - self.v)).max()
-        sticks = (modes > 0) & (np.abs(here.J_t[:, 0] @ v) <= lost) & (self.mu > 0.0)
-        law = ContactLaw(np.where(sticks, STICKING, law.modes), self.mu, law.resting)
-        v = law.project(here, self.v)
-        # Slip goes on meanwhile.
+        law, v = come_to_rest(here, self.v, self.mu, took_turns)
+        # What slides on goes on meanwhile.
         _, acceleration = law.solve(here, v)
+        middle = v + 0.5 * duration * acceleration
         v = v + duration * acceleration
-        q = self.q + duration * self.system.velocity_map(self.q) @ (
-            v - 0.5 * duration * acceleration
-        )
+        q = self.q + duration * self.system.velocity_map(self.q) @ middle
         share = duration / found.duration
         impulse = np.array([self.impulse, self.impulse + share * found.impulse])
-        energy = [self.system.energy(self.q, self.v), self.system.energy(q, v)]
-        self.parts.append(
-            Impact(
-                "accumulation",
-                self.t,
-                duration,
-                tuple(name for name in self.system.contacts if name in names),
-                np.array([self.q, q]),
-                np.array([self.v, v]),
-                impulse,
-                np.array(energy),
-                (tuple(NAMES[i] for i in law.modes[modes > 0]),),
-            )
-        )
-        self.q, self.v, self.impulse = self._settled(q, law.modes), v, impulse[-1]
+        modes = (tuple(NAMES[i] for i in law.modes[took_turns]),)
+        contacts = tuple(name for name in self.system.contacts if name in names)
+        q_both, v_both = np.array([self.q, q]), np.array([self.v, v])
+        self._record("accumulation", duration, contacts, q_both, v_both, impulse, modes)
+        self.q, self.v = self._settled(q, law.modes), v
         self.t += duration
         self.recent.clear()
         return True
+
+    def _record(
+        self,
+        kind: str,
+        duration: float,
+        contacts: tuple[str, ...],
+        q: FloatArray,
+        v: FloatArray,
+        impulse: FloatArray,
+        modes: tuple[tuple[str, ...], ...],
+    ) -> None:
+        """Add an impact to the record, and take over its impulses."""
+        energy = np.array([self.system.energy(q[0], v[0]), self.system.energy(q[1], v[-1])])
+        self.parts.append(Impact(kind, self.t, duration, contacts, q, v, impulse, energy, modes))
+        self.impulse = impulse[-1]
 
     def _rounding(self) -> float:
         """Return how far rounding of positions may change a gap [m]."""
@@ -389,35 +331,3 @@ class Motion:
 
 def _impulses(path: ImpactPath) -> FloatArray:
     return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
-
-
-def _check_inertia(M: FloatArray) -> None:
-    """Refuse a system in which a motion has no inertia."""
-    size = np.sqrt(np.maximum(np.diag(M), 0.0))
-    if not size.all():
-        which = int(np.flatnonzero(size == 0.0)[0])
-        raise InvalidProblem(
-            f"system: expected inertia in every velocity, got none in number {which}"
-        )
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    if values[0] < 1e-13:
-        which = int(np.abs(vectors[:, 0]).argmax())
-        raise InvalidProblem(
-            f"system: expected a positive definite mass matrix, got one that is singular, most of "
-            f"all in velocity number {which}; give bodies mass, or leave out a joint"
-        )
-
-
-def is_number(value: object) -> bool:
-    """Tell whether a value is one finite number."""
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
-
-
-def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{name}: expected {size} finite numbers ({error})") from error
-    if array.shape != (size,) or not np.isfinite(array).all():
-        raise InvalidProblem(f"{name}: expected {size} finite numbers, got shape {array.shape}")
-    return array

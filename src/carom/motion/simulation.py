@@ -6,7 +6,8 @@ import math
 
 from carom.errors import InvalidProblem
 from carom.impact.law import ImpactLaw, check_integer
-from carom.motion.run import Motion, Options, is_number
+from carom.motion.options import Options, is_number
+from carom.motion.run import Motion
 from carom.motion.trajectory import Trajectory
 from carom.systems.system import System
 from carom.typing import ArrayLike

@@ -1,0 +1,86 @@
+"""Impacts that come ever faster [Zeno]: when they do, and where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from carom.motion.sustained import FREE, SMOOTH, STICKING, ContactLaw
+from carom.systems.system import Dynamics
+from carom.typing import BoolArray, FloatArray
+
+SLOW_SLIP = 10.0
+"""Slip ends with the impacts if it is no faster than so many times what is lost of the normals."""
+
+
+class Accumulation(NamedTuple):
+    """How a sequence of impacts goes on to its limit.
+
+    Attributes:
+        duration: Time until the limit [s].
+        impulse: (m, 2) impulses until then, contact by contact [N s].
+    """
+
+    duration: float
+    impulse: FloatArray
+
+
+WINDOW = 8
+"""So many impacts in a row must come ever faster before they count as an accumulation."""
+
+SLOWEST = 0.95
+"""Largest ratio of intervals that counts as shrinking."""
+
+STEADY = 1.5
+"""Ratios of a series that goes on as it does differ by no more than this factor."""
+
+
+def accumulation(
+    times: Sequence[float], impulses: Sequence[FloatArray], shortest: float
+) -> Accumulation | None:
+    """Extrapolate impacts that come ever faster [Zeno], or return None.
+
+    Two intervals are taken together, because contacts often take turns: with r the ratio of two
+    intervals to the two before, what is left is (the last two) r / (1 - r).
+
+    Args:
+        times: Times of the impacts, the latest last [s].
+        impulses: Impulses (m, 2) accrued up to and including each [N s].
+        shortest: Time that must not be longer than what is left, for this to be called [s].
+    """
+    if len(times) < WINDOW + 1:
+        return None
+    recent = np.asarray(times[-WINDOW - 1 :])
+    intervals = np.diff(recent)
+    pairs = intervals[::2] + intervals[1::2]
+    if (pairs <= 0.0).any():
+        return None
+    ratios = pairs[1:] / pairs[:-1]
+    if ratios.max() > min(SLOWEST, STEADY * ratios.min()):
+        return None
+    ratio = float(ratios[-1])
+    rest = ratio / (1.0 - ratio)
+    duration = float(pairs[-1]) * rest
+    if duration > shortest:
+        return None
+    return Accumulation(duration, (impulses[-1] - impulses[-3]) * rest)
+
+
+def come_to_rest(
+    here: Dynamics, v: FloatArray, mu: FloatArray, took_turns: BoolArray
+) -> tuple[ContactLaw, FloatArray]:
+    """Return the modes and the velocity in which contacts that took turns end together.
+
+    Their normals come to rest by the smallest change, measured by energy; slip as slow as what is
+    lost ends too.
+    """
+    none = np.zeros(len(mu), np.bool_)
+    closed = ContactLaw(np.where(took_turns, SMOOTH, FREE), mu, none)
+    after = closed.project(here, v)
+    lost = np.abs(here.J_n @ (after - v)).max()
+    slow = np.abs(here.J_t[:, 0] @ after) <= SLOW_SLIP * lost
+    sticks = took_turns & slow & (mu > 0.0)
+    law = ContactLaw(np.where(sticks, STICKING, closed.modes), mu, none)
+    return law, law.project(here, v)
