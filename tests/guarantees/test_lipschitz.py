@@ -15,6 +15,7 @@ from carom.guarantees.lipschitz import Lipschitz, Steepest, step_lipschitz
 from carom.guarantees.uniqueness import step_uniqueness
 from carom.lcp import solve, step_lcp
 from tests.reference.impact_problems import random_problem
+from tests.reference.set_checks import in_other_units
 from tests.reference.two_outcomes import random_pair_or_single
 
 FloatArray = NDArray[np.float64]
@@ -127,14 +128,7 @@ def test_a_ball_without_friction():
 
 def test_by_energy_it_does_not_depend_on_coordinates_and_units():
     problem = carom.scenes.load("rocking-block").problem
-    T = np.random.default_rng(24).normal(size=problem.M.shape)
-    other = carom.ImpactProblem(
-        M=1e3 * T.T @ problem.M @ T,
-        J_n=1e-2 * problem.J_n @ T,
-        J_t=1e-2 * problem.J_t @ T,
-        mu=problem.mu,
-        v_pre=np.linalg.solve(T, problem.v_pre),
-    )
+    other = in_other_units(problem, 24)
     assert step_lipschitz(other).L_energy == pytest.approx(step_lipschitz(problem).L_energy)
     assert pytest.approx(step_lipschitz(problem).L) != step_lipschitz(other).L
 

@@ -12,6 +12,7 @@ from carom.kernels import overlap
 from carom.lcp import step_lcp
 from carom.pieces import Pieces
 from tests.reference.impact_problems import random_problem
+from tests.reference.set_checks import in_other_units
 from tests.reference.two_outcomes import (
     find_two_outcomes,
     find_two_outcomes_by_supports,
@@ -268,14 +269,7 @@ def test_of_many_contacts_two_that_are_ambiguous_suffice():
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall", "compass-gait"])
 def test_verdicts_do_not_depend_on_coordinates_and_units(name):
     problem = carom.scenes.load(name).problem
-    T = np.random.default_rng(12).normal(size=problem.M.shape)
-    other = carom.ImpactProblem(
-        M=1e3 * T.T @ problem.M @ T,
-        J_n=1e-2 * problem.J_n @ T,
-        J_t=1e-2 * problem.J_t @ T,
-        mu=problem.mu,
-        v_pre=np.linalg.solve(T, problem.v_pre),
-    )
+    other = in_other_units(problem, 12)
     verdict = step_uniqueness(other)
     assert verdict.is_decided
     assert verdict.is_unique == step_uniqueness(problem).is_unique

@@ -40,8 +40,20 @@ def speed_of(problem):
 
 def changed(problem, **changes):
     """Return a problem with some fields changed."""
-    names = ("M", "J_n", "J_t", "mu", "v_pre", "contacts", "num_directions")
+    names = ("M", "J_n", "J_t", "mu", "v_pre", "contacts", "num_directions", "without_collision")
     return carom.ImpactProblem(**{name: getattr(problem, name) for name in names} | changes)
+
+
+def in_other_units(problem, seed):
+    """Return the same impact in other coordinates, with other units of mass and length."""
+    T = np.random.default_rng(seed).normal(size=problem.M.shape)
+    return changed(
+        problem,
+        M=1e3 * T.T @ problem.M @ T,
+        J_n=1e-2 * problem.J_n @ T,
+        J_t=1e-2 * problem.J_t @ T,
+        v_pre=np.linalg.solve(T, problem.v_pre),
+    )
 
 
 def largest_step(problem, step):

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carom.cli.figures import load_plots, png
-from carom.cli.motion_report import scene_and_law
+from carom.cli.motion_report import Setting
 from carom.cli.tables import table
 from carom.files import write_atomically
 from carom.impact.files import encode_npz
 
 if TYPE_CHECKING:
-    from carom.impact.law import ImpactLaw
     from carom.motion.bundle import Bundle
-    from carom.scenes import Scene
 
 TIMES = 501
 ALIKE = 1e-6
@@ -30,13 +28,9 @@ ROUNDING = 1e-12
 class BundleReport:
     """Many motions of a scene."""
 
-    def __init__(
-        self, scene: Scene, law_name: str, law: ImpactLaw, duration: float, bundle: Bundle
-    ) -> None:
-        self.scene = scene
-        self.law_name = law_name
-        self.law = law
-        self.duration = duration
+    def __init__(self, setting: Setting, bundle: Bundle) -> None:
+        self.setting = setting
+        self.scene = setting.scene
         self.bundle = bundle
         motions = bundle.trajectories
         end = max(motion.end_time for motion in motions)
@@ -62,7 +56,7 @@ class BundleReport:
         lines = [
             f"{self.scene.name}: {self.scene.description}",
             "",
-            f"{count} motion{'s' if count > 1 else ''} by law {self.law_name}, seed "
+            f"{count} motion{'s' if count > 1 else ''} by law {self.setting.law_name}, seed "
             f"{self.bundle.seed}: {ended}",
             f"  {impacts} impacts in each",
             f"  {self._alike()}",
@@ -106,7 +100,7 @@ class BundleReport:
         differs = np.flatnonzero(self.spread.max(axis=1) > ALIKE)
         last = self.bundle.q_at(self.times[-1:])[:, 0]
         return {
-            **scene_and_law(self.scene, self.law_name, self.law, self.duration),
+            **self.setting.json(),
             "seed": self.bundle.seed,
             "num_motions": len(motions),
             "statuses": dict(Counter(motion.status for motion in motions)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,26 +32,37 @@ AT_REST = 1e-9
 """Contact velocities below this, and below this share of the largest before, are rest [m/s]."""
 
 
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What motions come from: a scene, a law by its name, and how long they last [s]."""
+
+    scene: Scene
+    law_name: str
+    law: ImpactLaw
+    duration: float
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        settings = law_settings(self.law)
+        # A motion draws one outcome at a time, with seeds of its own.
+        settings = {key: settings[key] for key in settings if key not in ("num_samples", "seed")}
+        return {
+            "carom": __version__,
+            "scene": self.scene.name,
+            "law": {"name": self.law_name, "settings": settings},
+            "duration": self.duration,
+        }
+
+
 class MotionReport:
     """One motion of a scene."""
 
-    def __init__(
-        self,
-        scene: Scene,
-        law_name: str,
-        law: ImpactLaw,
-        duration: float,
-        motion: Trajectory,
-        *,
-        with_page: bool = False,
-    ) -> None:
-        self.scene = scene
-        self.law_name = law_name
-        self.law = law
-        self.duration = duration
+    def __init__(self, setting: Setting, motion: Trajectory, *, with_page: bool = False) -> None:
+        self.setting = setting
+        self.scene = setting.scene
         self.motion = motion
         self.with_page = with_page
-        self.afterwards = [_afterwards(scene, impact) for impact in motion.impacts]
+        self.afterwards = [_afterwards(setting.scene, impact) for impact in motion.impacts]
 
     def cut_short(self) -> list[str]:
         """Say why the motion ended before its time, if it did."""
@@ -73,7 +85,7 @@ class MotionReport:
         return [
             f"{self.scene.name}: {self.scene.description}",
             "",
-            f"Motion by law {self.law_name}, seed {motion.seed}: {motion.status}",
+            f"Motion by law {self.setting.law_name}, seed {motion.seed}: {motion.status}",
             *(f"  - {words}" for words in self.cut_short()),
             f"  time    {motion.start_time:g} … {motion.end_time:g} s; s up to {motion.s[-1]:.5g}",
             f"  energy  {ends[0]:.5g} → {ends[1]:.5g} J; {lost:.5g} J lost in impacts",
@@ -130,7 +142,7 @@ class MotionReport:
         pairs = zip(motion.impacts, self.afterwards, strict=True)
         accumulations = [part for part in motion.impacts if part.kind == "accumulation"]
         return {
-            **scene_and_law(self.scene, self.law_name, self.law, self.duration),
+            **self.setting.json(),
             "seed": motion.seed,
             "status": motion.status,
             "message": motion.message,
@@ -199,19 +211,6 @@ class MotionReport:
         speed = length / float(np.clip(length, *SHOWN)) or 1.0
         for ending in ("gif", "html") if self.with_page else ("gif",):
             plots.animate(self.motion, folder / f"motion.{ending}", speed=speed)
-
-
-def scene_and_law(scene: Scene, name: str, law: ImpactLaw, duration: float) -> dict[str, Any]:
-    """Return what a motion comes from, for programs."""
-    settings = law_settings(law)
-    # A motion draws one outcome at a time, with seeds of its own.
-    settings = {key: settings[key] for key in settings if key not in ("num_samples", "seed")}
-    return {
-        "carom": __version__,
-        "scene": scene.name,
-        "law": {"name": name, "settings": settings},
-        "duration": duration,
-    }
 
 
 def _afterwards(scene: Scene, impact: Impact) -> dict[str, str]:

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 from carom.cli import console
 from carom.cli.arguments import check_folder, count, positive, seed
 from carom.cli.laws import make_law
-from carom.errors import CaromError, ImpactNotResolved, InvalidProblem
+from carom.errors import CaromError, InvalidProblem
 
 if TYPE_CHECKING:
     from carom.cli.bundle_report import BundleReport
-    from carom.cli.motion_report import MotionReport
+    from carom.cli.motion_report import MotionReport, Setting
     from carom.impact.law import ImpactLaw
-    from carom.motion.bundle import Bundle
-    from carom.motion.trajectory import Trajectory
-    from carom.scenes import Scene
 
 LAWS = ("routh", "exact", "anitescu-potra", "sequential", "routh-single")
 
@@ -66,18 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> list[CaromError]:
     """Print what happens; return why motions were cut short."""
     from carom import scenes
+    from carom.cli.motion_report import Setting
 
     _check(options)
     scene = scenes.load(options.target)
     name = options.law or scene.law
-    law = _law(name)
-    duration = options.duration or scene.duration
+    setting = Setting(scene, name, _law(name), options.duration or scene.duration)
     report: MotionReport | BundleReport
     with console.progress() as begin:
         if options.many is None:
-            report = _one(scene, name, law, duration, options, begin)
+            report = _one(setting, options, begin)
         else:
-            report = _many(scene, name, law, duration, options, begin)
+            report = _many(setting, options, begin)
         if options.out is not None:
             begin("files", "")
             report.write(options.out)
@@ -107,51 +104,32 @@ def _law(name: str) -> ImpactLaw:
     return make_law(name, on_budget="raise") if name == "exact" else make_law(name)
 
 
-def _one(
-    scene: Scene,
-    name: str,
-    law: ImpactLaw,
-    duration: float,
-    options: argparse.Namespace,
-    begin: console.Begin,
-) -> MotionReport:
+def _one(setting: Setting, options: argparse.Namespace, begin: console.Begin) -> MotionReport:
     from carom import simulate
     from carom.cli.motion_report import MotionReport
 
     begin("motion")
-    motion = simulate(scene.system, scene.q, scene.v, duration, law, seed=options.seed)
-    _require_motion(motion, scene)
-    return MotionReport(scene, name, law, duration, motion, with_page=options.animate)
+    scene = setting.scene
+    motion = simulate(
+        scene.system, scene.q, scene.v, setting.duration, setting.law, seed=options.seed
+    )
+    return MotionReport(setting, motion, with_page=options.animate)
 
 
-def _many(
-    scene: Scene,
-    name: str,
-    law: ImpactLaw,
-    duration: float,
-    options: argparse.Namespace,
-    begin: console.Begin,
-) -> BundleReport:
+def _many(setting: Setting, options: argparse.Namespace, begin: console.Begin) -> BundleReport:
     from carom import simulate_many
     from carom.cli.bundle_report import BundleReport
 
-    bundle: Bundle = simulate_many(
+    scene = setting.scene
+    bundle = simulate_many(
         scene.system,
         scene.q,
         scene.v,
-        duration,
-        law,
+        setting.duration,
+        setting.law,
         options.many,
         seed=options.seed,
         num_processes=options.processes,
         progress=begin("motions"),
     )
-    for motion in bundle.trajectories:
-        _require_motion(motion, scene)
-    return BundleReport(scene, name, law, duration, bundle)
-
-
-def _require_motion(motion: Trajectory, scene: Scene) -> None:
-    """Refuse a motion that ended before it began: there is nothing to report."""
-    if not motion.parts:
-        raise ImpactNotResolved(f"{motion.status}: {motion.message}", scene.problem)
+    return BundleReport(setting, bundle)
