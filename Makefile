@@ -19,7 +19,7 @@ CONSTRAINTS := constraints.txt
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/.stamp-plots ## Resolve the rocking block's impact with every law and draw it
+demo: $(VENV)/.stamp-plots $(VENV)/.stamp-exact ## Resolve the rocking block's impact with every law and draw it
 	@$(BIN)/carom outcomes rocking-block --law all --out out/demo
 	@printf 'Figure: %s\n' out/demo/*.png
 

@@ -63,6 +63,8 @@ def plot_bundle(
         ax.legend(frameon=False)
     ax.set_xlabel(CLOCKS["t"])
     ax.set_ylabel(str(name))
+    # Small spreads about a large value are read off in full, not from an offset above the axis.
+    ax.ticklabel_format(axis="y", useOffset=False)
     ax.margins(x=0.01)
     return ax
 

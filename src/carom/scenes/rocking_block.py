@@ -54,4 +54,5 @@ def make(
         step_impulse=0.3,
         max_steps=10,
         num_samples=2**14,
+        duration=0.25,
     )
