@@ -14,7 +14,7 @@ CONSTRAINTS := constraints.txt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check format bench clean distclean
+.PHONY: help demo test test-all check format bench docs clean distclean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -42,9 +42,13 @@ format: $(VENV)/.stamp-dev ## Format the code and repair what ruff can
 bench: $(VENV)/.stamp-bench ## Compare speed with other solvers, into benchmarks/results.md
 	@$(BIN)/python benchmarks/run.py
 
+docs: $(VENV)/.stamp-docs ## Build the documentation, which works offline, into site
+	@$(BIN)/mkdocs build --strict
+	@echo 'Documentation: site/index.html'
+
 clean: ## Remove caches (Numba's too), builds and outputs
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
-	@rm -rf build dist out .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist out site .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 distclean: clean ## Remove .venv as well
 	@rm -rf $(VENV)
