@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 import carom
-from carom.plots import contact_velocities, style
+from carom.plots import plot_outcomes, style
 from carom.reach.flow import Flow, vertices
 from carom.reach.inclusion import Cell, rationalize
 from carom.reach.search import Search
@@ -213,9 +213,9 @@ def walker() -> Figure:
     """Draw the exact set of the compass gait with samples over it."""
     problem = carom.scenes.load("compass-gait").problem
     figure = Figure(figsize=(6.0, 5.6), layout="constrained")
-    contact_velocities(
-        figure.add_subplot(),
+    plot_outcomes(
         carom.Routh().resolve(problem),
+        figure.add_subplot(),
         exact=carom.RouthExact().resolve(problem),
         x=("B", 1),
         y=("B", 0),

@@ -84,7 +84,7 @@ def ball_phase() -> Figure:
     ax = figure.add_subplot()
     for i, speed in enumerate((3.0, 1.5, 0.0, -2.2, -4.0)):
         motion = carom.simulate(system, [1.0], [speed], 1.5, carom.RouthSingle())
-        plot_phase(motion, ax, 0, color=style.CYCLE[i], label=signed(speed))
+        plot_phase(motion, ax, coordinate=0, color=style.CYCLE[i], label=signed(speed))
         ax.plot([1.0], [speed], "o", color=style.CYCLE[i], markersize=6, zorder=3.0)
         arrow(ax, motion, style.CYCLE[i])
     ax.plot([0.0], [0.0], "o", color=style.BLACK, markersize=9, zorder=4.0)
@@ -140,11 +140,11 @@ def bundle() -> Figure:
     for i, (label, motions) in enumerate(bundles.items()):
         plot_scene(system, starts[label], figure.add_subplot(grid[i, 0]))
         ax = figure.add_subplot(grid[i, 1], sharey=fans[0] if fans else None)
-        plot_bundle(motions, ax, ANGLE, color=style.CYCLE[i])
+        plot_bundle(motions, ax, coordinate=ANGLE, color=style.CYCLE[i])
         ax.set_title(f"{label}: {NUM_MOTIONS} motions", loc="left", fontsize=11)
         ax.axhline(0.0, **style.ZERO)
         fans.append(ax)
-    ax = plot_spread(bundles, figure.add_subplot(grid[:, 2]), ANGLE)
+    ax = plot_spread(bundles, figure.add_subplot(grid[:, 2]), coordinate=ANGLE)
     ax.legend(frameon=False, loc="upper right")
     ax.set_title("how far they are apart", loc="left", fontsize=11)
     # Room for the legend above, and for a line along zero below.

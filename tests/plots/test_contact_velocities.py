@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 import carom
-from carom.plots import contact_velocities, style
+from carom.plots import plot_outcomes, style
 from carom.plots.contact_velocities import OVER_EXACT, thin
 
 NUM_PATHS = 20
@@ -69,12 +69,12 @@ def legend_of(ax):
 
 
 def test_returns_its_ax(ax, outcomes):
-    assert contact_velocities(ax, outcomes, num_paths=0) is ax
+    assert plot_outcomes(outcomes, ax, num_paths=0) is ax
 
 
 def test_draws_every_law(ax, block, outcomes, simultaneous, sequential):
-    contact_velocities(
-        ax, outcomes, simultaneous=simultaneous, sequential=sequential, num_paths=NUM_PATHS
+    plot_outcomes(
+        outcomes, ax, simultaneous=simultaneous, sequential=sequential, num_paths=NUM_PATHS
     )
     normal = outcomes.contact_velocities[:, :, 0]
     np.testing.assert_allclose(drawn(ax, style.SET), normal, atol=1e-12)
@@ -96,7 +96,7 @@ def test_draws_every_law(ax, block, outcomes, simultaneous, sequential):
 
 
 def test_paths_lead_from_before_to_outcomes(ax, block, outcomes):
-    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    plot_outcomes(outcomes, ax, num_paths=NUM_PATHS)
     (collection,) = paths_of(ax)
     lines = collection.get_segments()
     assert len(lines) == NUM_PATHS
@@ -111,19 +111,19 @@ def test_paths_show_rare_endings_as_well_as_common_ones(ax):
     outcomes = carom.Routh(num_samples=5000, step_impulse=0.25, max_steps=5).resolve(walker.problem)
     _, _, lifts = outcomes.kinds()
     assert lifts[:, 0].mean() < 0.05
-    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    plot_outcomes(outcomes, ax, num_paths=NUM_PATHS)
     ends = np.array([line[-1] for line in paths_of(ax)[0].get_segments()])
     assert (ends[:, 0] > 1e-9).sum() >= 3
 
 
 def test_large_sets_are_pixels_in_vector_graphics(ax, outcomes):
-    contact_velocities(ax, outcomes, num_paths=NUM_PATHS)
+    plot_outcomes(outcomes, ax, num_paths=NUM_PATHS)
     assert paths_of(ax)[0].get_rasterized()
     assert [line for line in ax.lines if line.get_rasterized() and len(line.get_xdata()) > 100]
 
 
 def test_limits_hold_all_that_is_drawn(ax, outcomes, sequential):
-    contact_velocities(ax, outcomes, sequential=sequential, num_paths=NUM_PATHS)
+    plot_outcomes(outcomes, ax, sequential=sequential, num_paths=NUM_PATHS)
     points = [drawn(ax, marks) for marks in (style.SET, style.BEFORE, style.FIRST, style.SECOND)]
     points = np.concatenate([*points, *paths_of(ax)[0].get_segments()])
     for values, (low, high) in zip(points.T, (ax.get_xlim(), ax.get_ylim()), strict=True):
@@ -133,7 +133,7 @@ def test_limits_hold_all_that_is_drawn(ax, outcomes, sequential):
 
 
 def test_coordinates_can_be_chosen(ax, outcomes):
-    contact_velocities(ax, outcomes, x=("B", 1), y=("A", 0), num_paths=0)
+    plot_outcomes(outcomes, ax, x=("B", 1), y=("A", 0), num_paths=0)
     v_c = outcomes.contact_velocities
     expected = np.stack([v_c[:, 1, 1], v_c[:, 0, 0]], axis=1)
     np.testing.assert_allclose(drawn(ax, style.SET), expected, atol=1e-12)
@@ -144,7 +144,7 @@ def test_coordinates_can_be_chosen(ax, outcomes):
 
 def test_one_contact_shows_tangential_against_normal(ax):
     ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
-    contact_velocities(ax, carom.RouthSingle().resolve(ball))
+    plot_outcomes(carom.RouthSingle().resolve(ball), ax)
     assert ax.get_xlabel() == "tangential velocity of A [m/s]"
     assert ax.get_ylabel() == "normal velocity of A [m/s]"
     np.testing.assert_allclose(drawn(ax, style.SET), [[0.8, 0.0]], atol=1e-12)
@@ -157,14 +157,14 @@ def test_spatial_tangents_are_numbered(ax):
         np.eye(3), [[0, 0, 1]], [[[1, 0, 0], [0, 1, 0]]], 0.2, [1.0, 0.5, -1.0]
     )
     simultaneous = carom.AnitescuPotra().resolve(ball)
-    contact_velocities(ax, simultaneous=simultaneous, x=("A", 1), y=("A", 2))
+    plot_outcomes(None, ax, simultaneous=simultaneous, x=("A", 1), y=("A", 2))
     assert ax.get_ylabel() == "tangential velocity 2 of A [m/s]"
     np.testing.assert_allclose(drawn(ax, style.SIMULTANEOUS), simultaneous.v_post[:, :2])
 
 
 def test_laws_with_many_outcomes_are_counted(ax):
     walker = carom.scenes.load("compass-gait").problem
-    contact_velocities(ax, simultaneous=carom.AnitescuPotra().resolve(walker))
+    plot_outcomes(None, ax, simultaneous=carom.AnitescuPotra().resolve(walker))
     assert legend_of(ax) == ["before the impact", "simultaneous, 3 outcomes"]
     assert len(drawn(ax, style.SIMULTANEOUS)) == 3
 
@@ -172,7 +172,7 @@ def test_laws_with_many_outcomes_are_counted(ax):
 def test_many_sequences_share_one_colour(ax):
     stack = carom.scenes.load("disk-stack").problem
     sequential = carom.Sequential().resolve(stack)
-    contact_velocities(ax, sequential=sequential)
+    plot_outcomes(None, ax, sequential=sequential)
     assert len(drawn(ax, style.FIRST)) == len(sequential) > 2
     assert len(drawn(ax, style.SECOND)) == 0
 
@@ -180,12 +180,12 @@ def test_many_sequences_share_one_colour(ax):
 @pytest.mark.parametrize("coordinate", [("C", 0), ("A", 2), ("A", -1)])
 def test_unknown_coordinate(ax, outcomes, coordinate):
     with pytest.raises(carom.InvalidProblem, match="expected one of A, B with a number from 0"):
-        contact_velocities(ax, outcomes, x=coordinate, num_paths=0)
+        plot_outcomes(outcomes, ax, x=coordinate, num_paths=0)
 
 
 def test_nothing_to_draw(ax):
     with pytest.raises(carom.InvalidProblem, match="at least one set"):
-        contact_velocities(ax)
+        plot_outcomes(None, ax)
 
 
 def segments_of(ax):
@@ -198,7 +198,7 @@ def segments_of(ax):
 
 class TestExact:
     def test_a_set_alone_is_polygons_segments_and_points(self, ax, walker, exact):
-        contact_velocities(ax, exact=exact, x=("B", 1), y=("B", 0))
+        plot_outcomes(None, ax, exact=exact, x=("B", 1), y=("B", 0))
         (polygon,) = [patch for patch in ax.patches if isinstance(patch, Polygon)]
         corners = polygon.get_xy()[:-1]
         assert len(corners) == 3
@@ -214,14 +214,14 @@ class TestExact:
         assert legend_of(ax) == ["exact set", "before the impact"]
 
     def test_limits_hold_the_set(self, ax, exact):
-        contact_velocities(ax, exact=exact, x=("B", 1), y=("B", 0))
+        plot_outcomes(None, ax, exact=exact, x=("B", 1), y=("B", 0))
         bounds = exact.contact_bounds()[1]
         assert ax.get_ylim()[0] < bounds[0, 0] <= bounds[0, 1] < ax.get_ylim()[1]
         assert ax.get_xlim()[0] < bounds[1, 0] <= bounds[1, 1] < ax.get_xlim()[1]
 
     def test_lies_below_the_samples(self, ax, walker, exact):
         outcomes = carom.Routh(num_samples=300).resolve(walker)
-        contact_velocities(ax, outcomes, exact=exact, x=("B", 1), y=("B", 0), num_paths=5)
+        plot_outcomes(outcomes, ax, exact=exact, x=("B", 1), y=("B", 0), num_paths=5)
         (polygon,) = [patch for patch in ax.patches if isinstance(patch, Polygon)]
         assert paths_of(ax)[0].get_zorder() < polygon.get_zorder()
         for marks in (style.POLYGON, style.SEGMENT, style.POINT):
@@ -231,20 +231,20 @@ class TestExact:
 
     def test_few_of_many_samples_hide_it(self, ax, walker, exact):
         outcomes = carom.Routh(num_samples=2 * OVER_EXACT).resolve(walker)
-        contact_velocities(ax, outcomes, exact=exact, num_paths=0)
+        plot_outcomes(outcomes, ax, exact=exact, num_paths=0)
         assert len(drawn(ax, style.SET)) <= OVER_EXACT
         assert f"{OVER_EXACT:,} of {2 * OVER_EXACT:,} outcomes" in legend_of(ax)
 
     def test_outer_set_is_called_so(self, ax, walker):
         law = carom.RouthExact(max_polyhedra=3, on_budget="outer", num_samples=200)
-        contact_velocities(ax, exact=law.resolve(walker))
+        plot_outcomes(None, ax, exact=law.resolve(walker))
         assert legend_of(ax)[0] == "outer set"
 
     def test_rounding_noise_is_no_polygon(self, ax):
         robot = carom.scenes.load("ramone").problem
         exact = carom.RouthExact().resolve(robot)
         # A stays: its velocities differ by rounding alone.
-        contact_velocities(ax, exact=exact, x=("A", 1), y=("A", 0))
+        plot_outcomes(None, ax, exact=exact, x=("A", 1), y=("A", 0))
         assert len(ax.patches) == len(segments_of(ax)) == 0
         np.testing.assert_allclose(drawn(ax, style.POINT), 0.0, atol=1e-12)
 

@@ -101,7 +101,7 @@ class TestStates:
             np.testing.assert_array_equal(line.get_ydata(), getattr(states, of)[:, row])
         unit = "" if of == "q" else "/s"
         assert legend_words(ax) == [f"x [m{unit}]", f"y [m{unit}]", f"angle [rad{unit}]"]
-        assert ax.get_xlabel() == {"t": "time t [s]", "s": "parameter s"}[clock]
+        assert ax.get_xlabel() == {"t": "time t [s]", "s": "parameter s [s or N s]"}[clock]
 
     def test_impact_is_a_jump_over_t(self, block, ax):
         plot_states(block, ax, of="v", rows=[1])
@@ -228,7 +228,7 @@ class TestEnergyAndImpulses:
 
 class TestPhase:
     def test_draws_gap_against_velocity(self, ball, ax):
-        assert plot_phase(ball, ax, 0, label="a ball") is ax
+        assert plot_phase(ball, ax, coordinate=0, label="a ball") is ax
         moving, jumping = ax.lines
         x, y = moving.get_data()
         known = ~np.isnan(x)
@@ -245,22 +245,22 @@ class TestPhase:
 
     def test_motions_have_colours_of_their_own(self, ball, ax):
         for _ in range(2):
-            plot_phase(ball, ax, 0)
+            plot_phase(ball, ax, coordinate=0)
         assert ax.lines[0].get_color() == ax.lines[1].get_color() != ax.lines[2].get_color()
 
     def test_needs_no_system_if_velocities_are_rates(self, ball, ax):
-        plot_phase(without_system(ball), ax, 0)
+        plot_phase(without_system(ball), ax, coordinate=0)
         assert ax.get_xlabel() == "q0"
 
     def test_unknown_coordinate(self, ball, ax):
         with pytest.raises(carom.InvalidProblem, match="coordinate: expected a number from 0 to 0"):
-            plot_phase(ball, ax, 1)
+            plot_phase(ball, ax, coordinate=1)
 
 
 class TestOverview:
     def test_panels(self, block):
         figure = trajectory_overview(block, title="a block")
-        labels = ["coordinates", "velocities", "energy [J]", "impulse [N s]"]
+        labels = ["coordinates [m, rad]", "velocities [m/s, rad/s]", "energy [J]", "impulse [N s]"]
         assert [ax.get_ylabel() for ax in figure.axes] == labels
         assert figure.get_suptitle() == "a block"
         figure.savefig(io.BytesIO(), format="png")
@@ -275,7 +275,7 @@ class TestOverview:
 
 class TestBundle:
     def test_lines_are_motions(self, bundle, ax):
-        assert plot_bundle(bundle, ax, 2, num_lines=3, label="blocks") is ax
+        assert plot_bundle(bundle, ax, coordinate=2, num_lines=3, label="blocks") is ax
         *lines, _ = ax.lines
         assert len(lines) == 3
         times = lines[0].get_xdata()
@@ -285,14 +285,14 @@ class TestBundle:
         assert legend_words(ax) == ["blocks"]
 
     def test_widest_band_holds_all(self, bundle, ax):
-        plot_bundle(bundle, ax, 2)
+        plot_bundle(bundle, ax, coordinate=2)
         (path,) = ax.collections[0].get_paths()
         q = bundle.q_at(ax.lines[0].get_xdata())[:, :, 2]
         assert path.vertices[:, 1].min() == pytest.approx(q.min())
         assert path.vertices[:, 1].max() == pytest.approx(q.max())
 
     def test_spread(self, bundle, ax):
-        assert plot_spread({"one": bundle, "two": bundle}, ax, 2) is ax
+        assert plot_spread({"one": bundle, "two": bundle}, ax, coordinate=2) is ax
         assert [line.get_label() for line in ax.lines] == ["one", "two"]
         x, y = ax.lines[0].get_data()
         np.testing.assert_array_equal(y, bundle.spread(x)[:, 2])
@@ -301,6 +301,6 @@ class TestBundle:
 
     def test_bad_arguments(self, bundle, ax):
         with pytest.raises(carom.InvalidProblem, match="coordinate"):
-            plot_bundle(bundle, ax, 3)
+            plot_bundle(bundle, ax, coordinate=3)
         with pytest.raises(carom.InvalidProblem, match="at least one"):
-            plot_spread({}, ax, 0)
+            plot_spread({}, ax, coordinate=0)

@@ -62,6 +62,16 @@ def animate(
     Raises:
         InvalidProblem: The system is missing or not planar, or an argument is out of range.
         OSError: The file cannot be written.
+
+    Examples:
+        >>> import carom, pathlib, tempfile
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "block.gif"
+        ...     carom.plots.animate(motion, file, speed=0.5, size=(160, 120))
+        ...     file.read_bytes()[:6]
+        b'GIF89a'
     """
     encoders = {".gif": _gif, ".html": _html}
     ending = Path(path).suffix.lower()

@@ -26,8 +26,8 @@ BANDS = ((0.0, 100.0), (5.0, 95.0), (25.0, 75.0))
 def plot_bundle(
     bundle: Bundle,
     ax: Axes,
-    coordinate: int,
     *,
+    coordinate: int,
     num_lines: int = 25,
     color: str = style.BLUE,
     label: str | None = None,
@@ -38,8 +38,8 @@ def plot_bundle(
 
     Args:
         bundle: The motions.
-        ax: Where to draw.
-        coordinate: Which one.
+        ax: Where to draw: the coordinate [m or rad] over time [s].
+        coordinate: Which one, from 0 to nq - 1.
         num_lines: Most motions to draw as lines.
         color: Of all.
         label: For a legend.
@@ -49,6 +49,16 @@ def plot_bundle(
 
     Raises:
         InvalidProblem: There is no such coordinate, or no motion moved.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motions = carom.simulate_many(
+        ...     scene.system, scene.q, scene.v, 0.05, carom.Routh(), 4, num_processes=1)
+        >>> ax = carom.plots.plot_bundle(motions, Figure().subplots(), coordinate=2)
+        >>> len(ax.lines), ax.get_ylabel()
+        (4, 'angle [rad]')
     """
     times = _times(bundle)
     name = _name(bundle, coordinate)
@@ -69,19 +79,29 @@ def plot_bundle(
     return ax
 
 
-def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, coordinate: int) -> Axes:
+def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> Axes:
     """Draw how far motions are apart in a coordinate, over time, for several bundles.
 
     Args:
         bundles: Motions by their label.
-        ax: Where to draw.
-        coordinate: Which one; the largest minus the smallest of it is drawn.
+        ax: Where to draw: the spread [m or rad] over time [s].
+        coordinate: Which one, from 0 to nq - 1; the largest minus the smallest of it is drawn.
 
     Returns:
         The same ax.
 
     Raises:
         InvalidProblem: There is no bundle, no such coordinate, or no motion moved.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motions = carom.simulate_many(
+        ...     scene.system, scene.q, scene.v, 0.05, carom.Routh(), 4, num_processes=1)
+        >>> ax = carom.plots.plot_spread({"flat": motions}, Figure().subplots(), coordinate=2)
+        >>> bool(ax.lines[0].get_ydata().max() > 0.0), ax.get_ylabel()
+        (True, 'spread of angle [rad]')
     """
     if not bundles:
         raise InvalidProblem("bundles: expected at least one, got none")

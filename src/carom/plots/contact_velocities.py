@@ -10,14 +10,15 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon
 
 from carom.errors import InvalidProblem
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.sampled import SampledSet
 from carom.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from carom.impact.problem import ImpactProblem
-    from carom.outcomes.polyhedral import PolyhedralSet
-    from carom.outcomes.sampled import SampledSet
+    from carom.outcomes.outcome_set import OutcomeSet
     from carom.typing import FloatArray, IntArray
 
 Coordinate = tuple[str, int]
@@ -32,9 +33,9 @@ NOISE = 1e-12
 FLAT = 1e-9
 
 
-def contact_velocities(
+def plot_outcomes(
+    outcomes: OutcomeSet | None,
     ax: Axes,
-    outcomes: SampledSet | None = None,
     *,
     exact: PolyhedralSet | None = None,
     simultaneous: SampledSet | None = None,
@@ -46,13 +47,16 @@ def contact_velocities(
     """Draw a set of outcomes, the ways there, and what classical laws say instead.
 
     Args:
-        ax: Where to draw.
-        outcomes: The set, as dark points, with light lines through the velocities on the way.
+        outcomes: The set. Samples are dark points, with light lines through the velocities on the
+            way; an exact set is drawn as `exact` is, and an outer one with its samples. None if
+            there is none, but another set below.
+        ax: Where to draw; velocities are in [m/s].
         exact: The set on the same problem by `RouthExact`, as blue polygons below the points,
             of which there are then fewer.
         simultaneous: Outcomes of `AnitescuPotra` on the same problem.
         sequential: Outcomes of `Sequential` on the same problem.
-        x: Contact velocity on the horizontal axis. Default: the first contact's normal
+        x: Contact velocity on the horizontal axis: a contact's name, and 0 for its normal
+            velocity, 1 (in space also 2) for a tangential one. Default: the first contact's normal
             velocity, or the tangential one if there is one contact.
         y: The same for the vertical axis: the second contact's normal velocity, or the only one's.
         num_paths: Most paths to draw.
@@ -61,7 +65,18 @@ def contact_velocities(
         The same ax.
 
     Raises:
-        InvalidProblem: No set was given, or there is no such coordinate.
+        InvalidProblem: No set was given or two exact ones, they are not of one impact, or there is
+            no such coordinate.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> outcomes = carom.Routh(num_samples=100).resolve(block)
+        >>> sequential = carom.Sequential().resolve(block)
+        >>> ax = carom.plots.plot_outcomes(outcomes, Figure().subplots(), sequential=sequential)
+        >>> ax.get_xlabel()
+        'normal velocity of A [m/s]'
     """
     drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     default = default_coordinates(drawing.problem)
@@ -92,18 +107,26 @@ class Drawing:
     @classmethod
     def prepare(
         cls,
-        outcomes: SampledSet | None,
+        outcomes: OutcomeSet | None,
         exact: PolyhedralSet | None,
         simultaneous: SampledSet | None,
         sequential: SampledSet | None,
         num_paths: int,
     ) -> Drawing:
-        """Choose paths, and refuse to draw nothing."""
-        for item in (outcomes, exact, simultaneous, sequential):
-            if item is not None:
-                paths = [] if outcomes is None else _paths(outcomes, num_paths)
-                return cls(item.problem, outcomes, exact, simultaneous, sequential, paths)
-        raise InvalidProblem("outcomes: expected at least one set to draw, got none")
+        """Choose paths, and refuse what cannot be drawn together."""
+        sampled, polyhedral = _told_apart(outcomes, exact)
+        given = (sampled, polyhedral, simultaneous, sequential)
+        problems = [item.problem for item in given if item is not None]
+        if not problems:
+            raise InvalidProblem("outcomes: expected at least one set to draw, got none")
+        for other in problems[1:]:
+            if other.J.shape != problems[0].J.shape or other.contacts != problems[0].contacts:
+                raise InvalidProblem(
+                    f"outcomes: expected sets of one impact, got some with the contacts "
+                    f"{', '.join(problems[0].contacts)} and some with {', '.join(other.contacts)}"
+                )
+        paths = [] if sampled is None else _paths(sampled, num_paths)
+        return cls(problems[0], sampled, polyhedral, simultaneous, sequential, paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate) -> None:
         """Draw all but a legend."""
@@ -177,6 +200,20 @@ def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
     _, kept = np.unique(cells @ np.array([grid + 1, 1]), return_index=True)
     extremes = np.concatenate([points.argmin(axis=0), points.argmax(axis=0)])
     return points[np.union1d(kept, extremes)]
+
+
+def _told_apart(
+    outcomes: OutcomeSet | None, exact: PolyhedralSet | None
+) -> tuple[SampledSet | None, PolyhedralSet | None]:
+    """Return samples and polytopes; an outer set brings its own samples."""
+    if isinstance(outcomes, PolyhedralSet):
+        if exact is not None:
+            raise InvalidProblem("exact: expected none, since outcomes is such a set itself")
+        return outcomes.inner, outcomes
+    if outcomes is not None and not isinstance(outcomes, SampledSet):
+        kind = type(outcomes).__name__
+        raise InvalidProblem(f"outcomes: expected samples or polytopes, got a {kind}")
+    return outcomes, exact
 
 
 def _merged(outline: FloatArray, tiny: float) -> FloatArray:

@@ -11,7 +11,7 @@ from carom.errors import InvalidProblem
 from carom.motion.parts import Segment, States
 from carom.plots import style
 from carom.plots.sampling import all_states, impact_spans, part_states
-from carom.systems.names import common_label, names
+from carom.systems.names import Name, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carom.motion.trajectory import Trajectory
     from carom.typing import FloatArray
 
-CLOCKS = {"t": "time t [s]", "s": "parameter s"}
+CLOCKS = {"t": "time t [s]", "s": "parameter s [s or N s]"}
 SHADES = "impacts"
 """Mark of the shades, by which they are found again."""
 FLAT = 1e-3
@@ -43,16 +43,27 @@ def plot_states(
     Args:
         trajectory: The motion.
         ax: Where to draw; lines that are there already keep their colours to themselves.
-        clock: "t" or "s".
+        clock: "t" for time [s]; "s" for time plus the normal impulses so far [s or N s].
         rows: Which of them; all by default.
         of: "q" for coordinates, "v" for velocities.
-        labels: Names for the legend, one a row. Default: those of the system's joints.
+        labels: Names for the legend, one a row. Default: those of the system's joints with their
+            units, or numbers if they have no names.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: There is no such clock or row, or labels do not match the rows.
+        InvalidProblem: There is no such clock or row, labels do not match the rows, or the motion
+            has no parts.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> ax = carom.plots.plot_states(motion, Figure().subplots(), clock="s", of="v", rows=[2])
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('parameter s [s or N s]', 'angle [rad/s]')
     """
     found = names(trajectory.system, trajectory.layout, of)
     chosen = list(range(len(found)) if rows is None else rows)
@@ -68,7 +79,7 @@ def plot_states(
         values = getattr(states, of)[:, row]
         ax.plot(getattr(states, clock), values, label=label, **style.line(first + i))
     word = "coordinates" if of == "q" else "velocities"
-    ax.set_ylabel(common_label([found[row] for row in chosen], word))
+    ax.set_ylabel(_axis_label([found[row] for row in chosen], word))
     if len(ax.lines) > 1:
         ax.legend(frameon=False)
     return ax
@@ -82,10 +93,22 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
 
     Args:
         trajectory: The motion.
-        ax: Where to draw.
+        ax: Where to draw: rates [1] over s [s or N s].
 
     Returns:
         The same ax.
+
+    Raises:
+        InvalidProblem: The motion has no parts, so that there is nothing to draw.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> ax = carom.plots.plot_rates(motion, Figure().subplots())
+        >>> [line.get_label() for line in ax.lines]
+        ['dt/ds', 'normal impulse of A', 'normal impulse of B']
     """
     mark_impacts(trajectory, ax, "s")
     pairs = zip(trajectory.parts, part_states(trajectory), strict=True)
@@ -100,7 +123,7 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
         width = 1.2 + 1.4 * (len(trajectory.contacts) - 1 - i) / len(trajectory.contacts)
         label = f"normal impulse of {name}"
         ax.plot(s, normal[:, i], label=label, linewidth=width, **style.line(i))
-    ax.set_ylabel("rate, by s")
+    ax.set_ylabel("rate by s [1]")
     ax.legend(frameon=False)
     return ax
 
@@ -110,13 +133,23 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
 
     Args:
         trajectory: The motion, with its system.
-        ax: Where to draw.
+        ax: Where to draw: energy [J] over time [s].
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The trajectory was loaded without its system.
+        InvalidProblem: The trajectory was loaded without its system, or has no parts.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> ax = carom.plots.plot_energy(motion, Figure().subplots())
+        >>> energy = ax.lines[0].get_ydata()
+        >>> bool(energy[-1] < energy[0])
+        True
     """
     system = trajectory.require_system()
     mark_impacts(trajectory, ax, "t")
@@ -139,10 +172,22 @@ def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
 
     Args:
         trajectory: The motion.
-        ax: Where to draw.
+        ax: Where to draw: impulses [N s] over time [s].
 
     Returns:
         The same ax.
+
+    Raises:
+        InvalidProblem: The motion has no parts, so that there is nothing to draw.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> ax = carom.plots.plot_impulses(motion, Figure().subplots())
+        >>> [text.get_text() for text in ax.get_legend().get_texts()]
+        ['A, normal', 'B, normal', 'tangential']
     """
     mark_impacts(trajectory, ax, "t")
     states = all_states(trajectory)
@@ -160,8 +205,8 @@ def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
 def plot_phase(
     trajectory: Trajectory,
     ax: Axes,
-    coordinate: int,
     *,
+    coordinate: int,
     color: str | None = None,
     label: str | None = None,
 ) -> Axes:
@@ -169,8 +214,8 @@ def plot_phase(
 
     Args:
         trajectory: The motion.
-        ax: Where to draw.
-        coordinate: Which one.
+        ax: Where to draw: the coordinate [m or rad], and its rate [m/s or rad/s] above it.
+        coordinate: Which one, from 0 to nq - 1.
         color: Of the line; by default the next one.
         label: For a legend.
 
@@ -178,7 +223,17 @@ def plot_phase(
         The same ax.
 
     Raises:
-        InvalidProblem: There is no such coordinate, or its rate is not known without the system.
+        InvalidProblem: There is no such coordinate, its rate is not known without the system, or
+            the motion has no parts.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> ax = carom.plots.plot_phase(motion, Figure().subplots(), coordinate=2)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('angle [rad]', 'rate of angle [rad/s]')
     """
     layout = trajectory.layout
     check_coordinate(coordinate, layout.nq, "coordinate")
@@ -224,6 +279,14 @@ def check_coordinate(value: int, size: int, name: str) -> None:
     """
     if value not in range(size):
         raise InvalidProblem(f"{name}: expected a number from 0 to {size - 1}, got {value!r}")
+
+
+def _axis_label(found: list[Name], word: str) -> str:
+    """Return what an axis shows: the name of one row, or a word for several with their units."""
+    if len(found) == 1:
+        return str(found[0])
+    units = [unit for unit in dict.fromkeys(name.unit for name in found) if unit]
+    return f"{word} [{', '.join(units)}]" if units else word
 
 
 def _segment_rates(states: States) -> tuple[FloatArray, FloatArray]:

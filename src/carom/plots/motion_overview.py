@@ -34,6 +34,17 @@ def trajectory_overview(trajectory: Trajectory, *, title: str = "") -> Figure:
 
     Returns:
         A figure that belongs to no window: `figure.savefig("motion.png")` writes it.
+
+    Raises:
+        InvalidProblem: The motion has no parts, so that there is nothing to draw.
+
+    Examples:
+        >>> import carom
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
+        >>> figure = carom.plots.trajectory_overview(motion, title=scene.description)
+        >>> [ax.get_ylabel() for ax in figure.axes][2:]
+        ['energy [J]', 'impulse [N s]']
     """
     panels = [_coordinates, _velocities]
     panels += [] if trajectory.system is None else [plot_energy]
@@ -60,6 +71,18 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
 
     Returns:
         A figure that belongs to no window: `figure.savefig("bundle.png")` writes it.
+
+    Raises:
+        InvalidProblem: No motion moved.
+
+    Examples:
+        >>> import carom
+        >>> scene = carom.scenes.load("rocking-block")
+        >>> motions = carom.simulate_many(
+        ...     scene.system, scene.q, scene.v, 0.05, carom.Routh(), 4, num_processes=1)
+        >>> figure = carom.plots.bundle_overview(motions)
+        >>> [ax.get_ylabel() for ax in figure.axes]
+        ['x [m]', 'y [m]', 'angle [rad]']
     """
     count = bundle.trajectories[0].layout.nq
     columns = min(COLUMNS, count)
@@ -67,7 +90,7 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
     size = (max(1.5, columns) * PANEL, rows * 0.75 * PANEL + 0.4)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.1))
     for i in range(count):
-        plot_bundle(bundle, figure.add_subplot(rows, columns, i + 1), i)
+        plot_bundle(bundle, figure.add_subplot(rows, columns, i + 1), coordinate=i)
     if title:
         figure.suptitle(title)
     return figure

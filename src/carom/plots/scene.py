@@ -30,6 +30,7 @@ def plot_scene(
     system: System,
     q: ArrayLike,
     ax: Axes,
+    *,
     v: ArrayLike | None = None,
     contacts: bool = True,
 ) -> Axes:
@@ -37,9 +38,9 @@ def plot_scene(
 
     Args:
         system: A `PlanarSystem`.
-        q: Configuration, (nq,).
-        ax: Where to draw.
-        v: Velocity, (nv,): an arrow for each body that moves, at its centre of mass.
+        q: Configuration, (nq,) [m, rad].
+        ax: Where to draw, in metres.
+        v: Velocity, (nv,) [m/s, rad/s]: an arrow for each body that moves, at its centre of mass.
         contacts: Whether to mark contact points, filled where they touch, and name them.
 
     Returns:
@@ -47,6 +48,14 @@ def plot_scene(
 
     Raises:
         InvalidProblem: The system is not planar, or q or v does not fit it.
+
+    Examples:
+        >>> import carom
+        >>> from matplotlib.figure import Figure
+        >>> scene = carom.scenes.load("compass-gait")
+        >>> ax = carom.plots.plot_scene(scene.system, scene.q, Figure().subplots(), v=scene.v)
+        >>> [text.get_text() for text in ax.texts]
+        ['A', 'B']
     """
     planar = require_planar(system)
     Stage(planar, ax).place(q)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.plots import overview
+from carom.plots import outcomes_overview
 
 
 def labels(figure):
@@ -13,7 +13,7 @@ def labels(figure):
 
 def test_shows_the_normals_and_then_each_contact():
     problem = carom.scenes.load("rocking-block").problem
-    figure = overview(
+    figure = outcomes_overview(
         carom.Routh(num_samples=50).resolve(problem),
         sequential=carom.Sequential().resolve(problem),
         title="a block",
@@ -33,7 +33,9 @@ def test_shows_the_normals_and_then_each_contact():
 
 def test_legend_and_labels_do_not_overlap():
     problem = carom.scenes.load("compass-gait").problem
-    figure = overview(simultaneous=carom.AnitescuPotra().resolve(problem), title="a walker")
+    figure = outcomes_overview(
+        None, simultaneous=carom.AnitescuPotra().resolve(problem), title="a walker"
+    )
     figure.savefig(io.BytesIO(), format="png")
     top = figure.legends[0].get_window_extent().ymax
     assert all(ax.xaxis.label.get_window_extent().ymin > top for ax in figure.axes)
@@ -41,7 +43,7 @@ def test_legend_and_labels_do_not_overlap():
 
 def test_one_contact_has_one_panel():
     ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
-    figure = overview(carom.RouthSingle().resolve(ball))
+    figure = outcomes_overview(carom.RouthSingle().resolve(ball))
     assert len(figure.axes) == 1
 
 
@@ -49,7 +51,7 @@ def test_spatial_contact_has_a_panel_for_each_tangent():
     ball = carom.ImpactProblem(
         np.eye(3), [[0, 0, 1]], [[[1, 0, 0], [0, 1, 0]]], 0.2, [1.0, 0.5, -1.0]
     )
-    figure = overview(simultaneous=carom.AnitescuPotra().resolve(ball))
+    figure = outcomes_overview(None, simultaneous=carom.AnitescuPotra().resolve(ball))
     assert [x for x, _ in labels(figure)] == [
         "tangential velocity 1 of A [m/s]",
         "tangential velocity 2 of A [m/s]",
@@ -58,7 +60,7 @@ def test_spatial_contact_has_a_panel_for_each_tangent():
 
 def test_exact_set_alone_has_all_panels():
     problem = carom.scenes.load("compass-gait").problem
-    figure = overview(exact=carom.RouthExact().resolve(problem))
+    figure = outcomes_overview(None, exact=carom.RouthExact().resolve(problem))
     assert len(figure.axes) == 3
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["exact set", "before the impact"]
@@ -66,7 +68,7 @@ def test_exact_set_alone_has_all_panels():
 
 def test_legend_of_every_law_fits():
     problem = carom.scenes.load("rocking-block").problem
-    figure = overview(
+    figure = outcomes_overview(
         carom.Routh(num_samples=50).resolve(problem),
         exact=carom.RouthExact().resolve(problem),
         simultaneous=carom.AnitescuPotra().resolve(problem),
@@ -80,4 +82,4 @@ def test_legend_of_every_law_fits():
 
 def test_nothing_to_draw():
     with pytest.raises(carom.InvalidProblem, match="at least one set"):
-        overview()
+        outcomes_overview(None)

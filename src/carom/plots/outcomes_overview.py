@@ -12,6 +12,7 @@ from carom.plots.contact_velocities import Coordinate, Drawing, default_coordina
 
 if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
+    from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
 
@@ -22,8 +23,8 @@ KEYS = 5
 """So many entries of the legend fit below three panels."""
 
 
-def overview(
-    outcomes: SampledSet | None = None,
+def outcomes_overview(
+    outcomes: OutcomeSet | None,
     *,
     exact: PolyhedralSet | None = None,
     simultaneous: SampledSet | None = None,
@@ -31,13 +32,13 @@ def overview(
     title: str = "",
     num_paths: int = 1000,
 ) -> Figure:
-    """Draw all contact velocities of an impact.
+    """Draw all contact velocities of an impact in one figure.
 
     The first panel has the normal velocities of the first two contacts; then each contact has
     its own, with tangential and normal velocity.
 
     Args:
-        outcomes: See `contact_velocities`, as for the sets that follow.
+        outcomes: The set, as for `plot_outcomes`; so are those that follow.
         exact: The set by `RouthExact`.
         simultaneous: Outcomes of `AnitescuPotra`.
         sequential: Outcomes of `Sequential`.
@@ -48,7 +49,15 @@ def overview(
         A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
 
     Raises:
-        InvalidProblem: No set was given.
+        InvalidProblem: No set was given or two exact ones, or they are not of one impact.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> outcomes = carom.Routh(num_samples=100).resolve(block)
+        >>> figure = carom.plots.outcomes_overview(outcomes, title="a block lands flat")
+        >>> [ax.get_ylabel()[-7:] for ax in figure.axes]
+        ['B [m/s]', 'A [m/s]', 'B [m/s]']
     """
     drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     views = _views(drawing.problem)
