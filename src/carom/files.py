@@ -13,8 +13,22 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     Whoever interrupts this, the file is either as it was before or complete.
 
+    Args:
+        path: The file.
+        data: All of its content.
+
     Raises:
         OSError: The folder is missing or the file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from carom.files import write_atomically
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "speed.txt"
+        ...     write_atomically(path, b"0.5 m/s")
+        ...     path.read_text()
+        '0.5 m/s'
     """
     target = Path(path)
     if not target.parent.is_dir():

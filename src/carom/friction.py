@@ -26,6 +26,11 @@ def friction_directions(d: int, k: int) -> FloatArray:
 
     Returns:
         (2, 1) array [[1], [-1]] in the plane, (k, 2) array in space.
+
+    Examples:
+        >>> from carom.friction import friction_directions
+        >>> friction_directions(1, 8).tolist(), friction_directions(2, 8).shape
+        ([[1.0], [-1.0]], (8, 2))
     """
     if d == 1:
         return np.array([[1.0], [-1.0]])
@@ -47,6 +52,16 @@ class ContactSpace:
         directions: (k, d) friction directions.
         velocity_unit: (m,) [m/s].
         impulse_unit: (m,) [N s].
+
+    Examples:
+        >>> import carom
+        >>> space = carom.scenes.load("rocking-block").problem.space
+        >>> space.num_contacts, space.width, space.A.shape
+        (2, 2, (4, 4))
+        >>> space.A.diagonal()[:: space.width].round(9).tolist()
+        [1.0, 1.0]
+        >>> space.single(0).A.shape, len(space.kernel.W)
+        ((2, 2), 10)
     """
 
     A: FloatArray
@@ -59,7 +74,24 @@ class ContactSpace:
     def build(
         cls, A: FloatArray, mu: FloatArray, directions: FloatArray, speed: float
     ) -> ContactSpace:
-        """Remove the units from a Delassus matrix A, given the speed |v|_M [sqrt(J)]."""
+        """Remove the units from a Delassus matrix.
+
+        Args:
+            A: (c, c) Delassus matrix J M^-1 J^T.
+            mu: (m,) friction coefficients.
+            directions: (k, d) friction directions.
+            speed: |v|_M [sqrt(J)]; 0 is taken as 1.
+
+        Examples:
+            A ball of 2 kg, whose contact takes 2 N s to change its speed by 1 m/s.
+
+            >>> import numpy as np
+            >>> from carom.friction import ContactSpace, friction_directions
+            >>> mu, directions = np.array([0.5]), friction_directions(1, 2)
+            >>> space = ContactSpace.build(np.eye(2) / 2.0, mu, directions, speed=2.0)
+            >>> (space.impulse_unit / space.velocity_unit).round(9).tolist()
+            [2.0]
+        """
         width = 1 + directions.shape[1]
         root = np.sqrt(np.diag(A)[::width])
         scale = np.repeat(1.0 / root, width)
@@ -77,7 +109,11 @@ class ContactSpace:
         return 1 + self.directions.shape[1]
 
     def single(self, i: int) -> ContactSpace:
-        """Return contact i alone."""
+        """Return contact i alone.
+
+        Args:
+            i: Number of the contact.
+        """
         block = slice(i * self.width, (i + 1) * self.width)
         return ContactSpace(
             np.ascontiguousarray(self.A[block, block]),
@@ -104,6 +140,20 @@ def impact_matrix(A: FloatArray, mu: FloatArray, directions: FloatArray) -> Floa
         A: (c, c) Delassus matrix in contact coordinates.
         mu: (m,) friction coefficients.
         directions: (k, d) friction directions.
+
+    Returns:
+        (m (2 + k), m (2 + k)) array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions, impact_matrix
+        >>> W = impact_matrix(np.eye(2) / 2.0, np.array([0.5]), friction_directions(1, 2))
+        >>> for row in W.tolist():
+        ...     print(row)
+        [0.5, 0.0, 0.0, 0.0]
+        [0.0, 0.5, -0.5, 1.0]
+        [0.0, -0.5, 0.5, 1.0]
+        [0.5, -1.0, -1.0, 0.0]
     """
     m, k = len(mu), len(directions)
     basis = impulse_basis(m, directions)
@@ -121,6 +171,21 @@ def step_matrix(A: FloatArray, mu: FloatArray, directions: FloatArray) -> FloatA
 
     The variables are x = (slack_force, lambda_n, lambda_D, slack_velocity); the first block's
     complement is lambda_max - lambda_n, the others are those of `impact_matrix`.
+
+    Args:
+        A: (c, c) Delassus matrix in contact coordinates.
+        mu: (m,) friction coefficients.
+        directions: (k, d) friction directions.
+
+    Returns:
+        (m (3 + k), m (3 + k)) array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions, step_matrix
+        >>> W = step_matrix(np.eye(2) / 2.0, np.array([0.5]), friction_directions(1, 2))
+        >>> W.shape, W[0].tolist()
+        ((5, 5), [0.0, -1.0, 0.0, 0.0, 0.0])
     """
     m = len(mu)
     inner = impact_matrix(A, mu, directions)
@@ -132,25 +197,83 @@ def step_matrix(A: FloatArray, mu: FloatArray, directions: FloatArray) -> FloatA
 
 
 def impact_vector(v_c: FloatArray, directions: FloatArray) -> FloatArray:
-    """Assemble w = (J_n v, J_D v, 0) from contact velocities v_c (m, 1 + d)."""
+    """Assemble w = (J_n v, J_D v, 0) of the LCP with `impact_matrix`.
+
+    Args:
+        v_c: (m, 1 + d) contact velocities, normal first.
+        directions: (k, d) friction directions.
+
+    Returns:
+        (m (2 + k),) array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions, impact_vector
+        >>> impact_vector(np.array([[-1.0, 0.1]]), friction_directions(1, 2)).tolist()
+        [-1.0, 0.1, -0.1, 0.0]
+    """
     m = len(v_c)
     return np.concatenate([v_c[:, 0], (v_c[:, 1:] @ directions.T).ravel(), np.zeros(m)])
 
 
 def step_vector(v_c: FloatArray, lambda_max: FloatArray, directions: FloatArray) -> FloatArray:
-    """Assemble w = (lambda_max, J_n v, J_D v, 0) from contact velocities v_c (m, 1 + d)."""
+    """Assemble w = (lambda_max, J_n v, J_D v, 0) of the LCP with `step_matrix`.
+
+    Args:
+        v_c: (m, 1 + d) contact velocities, normal first.
+        lambda_max: (m,) caps on the normal impulses.
+        directions: (k, d) friction directions.
+
+    Returns:
+        (m (3 + k),) array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions, step_vector
+        >>> v_c, caps = np.array([[-1.0, 0.1]]), np.array([2.0])
+        >>> step_vector(v_c, caps, friction_directions(1, 2)).tolist()
+        [2.0, -1.0, 0.1, -0.1, 0.0]
+    """
     return np.concatenate([lambda_max, impact_vector(v_c, directions)])
 
 
 def contact_impulses(x: FloatArray, m: int, directions: FloatArray) -> FloatArray:
-    """Read the impulses (m, 1 + d) off x = (lambda_n, lambda_D, ...) of `impact_matrix`."""
+    """Read the impulses off a solution of the LCP with `impact_matrix`.
+
+    Args:
+        x: (n,) solution x = (lambda_n, lambda_D, ...); what follows is not looked at.
+        m: Number of contacts.
+        directions: (k, d) friction directions.
+
+    Returns:
+        (m, 1 + d) impulses, normal first.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.friction import contact_impulses, friction_directions
+        >>> contact_impulses(np.array([2.0, 0.0, 0.2, 0.0]), 1, friction_directions(1, 2)).tolist()
+        [[2.0, -0.2]]
+    """
     k = len(directions)
     lambda_t = x[m : m * (1 + k)].reshape(m, k) @ directions
     return np.column_stack([x[:m], lambda_t])
 
 
 def impulse_basis(m: int, directions: FloatArray) -> FloatArray:
-    """Return the matrix (c, m (1 + k)) from (lambda_n, lambda_D) to contact coordinates."""
+    """Return the matrix that turns (lambda_n, lambda_D) into contact coordinates.
+
+    Args:
+        m: Number of contacts.
+        directions: (k, d) friction directions.
+
+    Returns:
+        (m (1 + d), m (1 + k)) array.
+
+    Examples:
+        >>> from carom.friction import friction_directions, impulse_basis
+        >>> impulse_basis(1, friction_directions(1, 2)).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, -1.0]]
+    """
     k, d = directions.shape
     basis = np.zeros((m * (1 + d), m * (1 + k)))
     for i in range(m):

@@ -36,7 +36,13 @@ MOST_SOLUTIONS = 4096
 
 
 class LCPStatus(Enum):
-    """Tell how a solve ended; the value says what to try."""
+    """Tell how a solve ended; the value says what to try.
+
+    Examples:
+        >>> from carom.lcp import LCPStatus
+        >>> LCPStatus.SOLVED.value
+        'solved: the residual is within tolerance'
+    """
 
     SOLVED = "solved: the residual is within tolerance"
     RAY = (
@@ -52,7 +58,7 @@ class LCPStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class LCP:
-    """A linear complementarity problem.
+    """Pose a linear complementarity problem.
 
     Args:
         W: (n, n) matrix. Textbooks call it M, a name that carom keeps for the mass matrix.
@@ -61,6 +67,12 @@ class LCP:
 
     Raises:
         InvalidProblem: W is not square, w does not go with it, or an entry is not finite.
+
+    Examples:
+        >>> from carom.lcp import LCP
+        >>> lcp = LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
+        >>> lcp.residual([4 / 3, 7 / 3]) < 1e-12, lcp.residual([1.0, 1.0]) > 0.1
+        (True, True)
     """
 
     W: FloatArray
@@ -85,9 +97,15 @@ class LCP:
         object.__setattr__(self, "contacts", contacts)
 
     def residual(self, x: ArrayLike) -> float:
-        """Return the relative residual of a candidate x (n,): 0 exactly at solutions.
+        """Return the relative residual of a candidate: 0 exactly at solutions.
 
         It is measured after equilibration, so it does not depend on the scale of rows and columns.
+
+        Args:
+            x: (n,) the candidate.
+
+        Raises:
+            InvalidProblem: x is not n finite numbers.
         """
         scaled, rows, columns = self._scaled
         candidate = _vector("x", x, len(self.w)) / columns
@@ -108,6 +126,12 @@ class LCPSolution:
         residual: Relative residual, measured on the problem as given.
         status: How the solve ended.
         modes: For impact LCPs found by modes, the contacts' modes by name.
+
+    Examples:
+        >>> from carom.lcp import LCP, solve
+        >>> solution = solve(LCP([[2.0, 1.0], [1.0, 2.0]], [-4.0, 1.0]))
+        >>> solution.is_solved, solution.x.round(9).tolist(), float(solution.y[1].round(9))
+        (True, [2.0, 0.0], 3.0)
     """
 
     x: FloatArray
@@ -124,7 +148,7 @@ class LCPSolution:
 
 @dataclass(frozen=True, eq=False)
 class ContactStep:
-    """What an impact LCP is made of, in contact coordinates.
+    """Hold what an impact LCP is made of, in contact coordinates.
 
     Attributes:
         A: (c, c) Delassus matrix.
@@ -132,6 +156,18 @@ class ContactStep:
         directions: (k, d) friction directions.
         v_c: (m, 1 + d) contact velocities before.
         lambda_max: (m,) caps on the normal impulses, or None.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s: impulses become the variables of the LCP, and back.
+
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions
+        >>> from carom.lcp import impact_lcp
+        >>> A, mu, v_c = np.eye(2) / 2.0, np.array([0.5]), np.array([[-1.0, 0.1]])
+        >>> lcp = impact_lcp(A, mu, friction_directions(1, 2), v_c)
+        >>> x = lcp.contacts.variables(np.array([[2.0, -0.2]]))
+        >>> x.round(9).tolist(), lcp.contacts.impulses(x).tolist(), lcp.residual(x) < 1e-12
+        ([2.0, 0.0, 0.2, 0.0], [[2.0, -0.2]], True)
     """
 
     A: FloatArray
@@ -141,12 +177,20 @@ class ContactStep:
     lambda_max: FloatArray | None
 
     def impulses(self, x: FloatArray) -> FloatArray:
-        """Read the contact impulses (m, 1 + d) off a solution x."""
+        """Read the contact impulses (m, 1 + d) off a solution.
+
+        Args:
+            x: (n,) solution of the LCP.
+        """
         m = len(self.mu)
         return contact_impulses(x if self.lambda_max is None else x[m:], m, self.directions)
 
     def variables(self, impulses: FloatArray) -> FloatArray:
-        """Write the LCP variables x that belong to contact impulses (m, 1 + d)."""
+        """Write the LCP variables (n,) that belong to contact impulses.
+
+        Args:
+            impulses: (m, 1 + d) impulses, normal first.
+        """
         after = self.v_c + (self.A @ impulses.ravel()).reshape(self.v_c.shape)
         slack_velocity = np.maximum(0.0, (-after[:, 1:] @ self.directions.T).max(axis=1))
         lambda_D = np.array([_split(row[1:], self.directions) for row in impulses])
@@ -157,7 +201,25 @@ class ContactStep:
 
 
 def impact_lcp(A: FloatArray, mu: FloatArray, directions: FloatArray, v_c: FloatArray) -> LCP:
-    """Assemble the simultaneous impact LCP [HalmPosa, eq:AnitestcuDiscreteFormulation]."""
+    """Assemble the simultaneous impact LCP [HalmPosa, eq:AnitestcuDiscreteFormulation].
+
+    Args:
+        A: (c, c) Delassus matrix in contact coordinates.
+        mu: (m,) friction coefficients.
+        directions: (k, d) friction directions.
+        v_c: (m, 1 + d) contact velocities before, normal first.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s and slips with 0.1 m/s sticks.
+
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions
+        >>> from carom.lcp import impact_lcp, solve_all
+        >>> A, mu, v_c = np.eye(2) / 2.0, np.array([0.5]), np.array([[-1.0, 0.1]])
+        >>> lcp = impact_lcp(A, mu, friction_directions(1, 2), v_c)
+        >>> [solution.modes for solution in solve_all(lcp)]
+        [('closed, sticking',)]
+    """
     contacts = ContactStep(A, mu, directions, v_c, None)
     return LCP(impact_matrix(A, mu, directions), impact_vector(v_c, directions), contacts)
 
@@ -169,7 +231,26 @@ def step_lcp(
     v_c: FloatArray,
     lambda_max: FloatArray,
 ) -> LCP:
-    """Assemble the LCP of one capped impact step [HalmPosa, eq:SimulationLCP]."""
+    """Assemble the LCP of one capped impact step [HalmPosa, eq:SimulationLCP].
+
+    Args:
+        A: (c, c) Delassus matrix in contact coordinates.
+        mu: (m,) friction coefficients.
+        directions: (k, d) friction directions.
+        v_c: (m, 1 + d) contact velocities before, normal first.
+        lambda_max: (m,) caps on the normal impulses.
+
+    Examples:
+        With a cap of 1 N s the same ball goes on falling, with half of its speed.
+
+        >>> import numpy as np
+        >>> from carom.friction import friction_directions
+        >>> from carom.lcp import step_lcp, solve_all
+        >>> A, mu, v_c = np.eye(2) / 2.0, np.array([0.5]), np.array([[-1.0, 0.1]])
+        >>> lcp = step_lcp(A, mu, friction_directions(1, 2), v_c, np.array([1.0]))
+        >>> [solution.modes for solution in solve_all(lcp)]
+        [('compressing, sticking',)]
+    """
     contacts = ContactStep(A, mu, directions, v_c, lambda_max)
     return LCP(step_matrix(A, mu, directions), step_vector(v_c, lambda_max, directions), contacts)
 
@@ -186,7 +267,13 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
         covering: (n,) positive covering vector; another one may lead to another solution.
         seed: Of the random covering vectors.
 
-    Example:
+    Returns:
+        The solution, or the closest that was found; its `status` says which and what to try.
+
+    Raises:
+        InvalidProblem: The covering vector is not n numbers > 0.
+
+    Examples:
         >>> from carom.lcp import LCP, solve
         >>> solution = solve(LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]))
         >>> solution.x.round(6).tolist(), solution.is_solved
@@ -221,8 +308,20 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
     velocities. Any other LCP is solved by its supports, of which there are 2^n. Where solutions
     form a continuum, its extreme points that have a nonsingular basis are returned.
 
+    Args:
+        lcp: The problem.
+
+    Returns:
+        The solutions, each within the tolerance on its residual; none if there is none.
+
     Raises:
         InvalidProblem: The problem is too large to be searched completely.
+
+    Examples:
+        >>> from carom.lcp import LCP, solve_all
+        >>> solutions = solve_all(LCP([[1.0, 2.0], [2.0, 1.0]], [-1.0, -1.0]))
+        >>> sorted(solution.x.round(6).tolist() for solution in solutions)
+        [[0.0, 1.0], [0.333333, 0.333333], [1.0, 0.0]]
     """
     if lcp.contacts is not None:
         return _all_by_modes(lcp, lcp.contacts)
@@ -235,7 +334,18 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
 
 
 def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
-    """Return the indices of points (n, dim) that are no closer than a tolerance to earlier ones."""
+    """Return the indices of points that are no closer than a tolerance to earlier ones.
+
+    Args:
+        points: (n, dim) points.
+        tolerance: Largest difference of a coordinate at which two points count as one.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.lcp import distinct_rows
+        >>> distinct_rows(np.array([[0.0, 1.0], [0.0, 1.0 + 1e-12], [1.0, 1.0]]), 1e-9).tolist()
+        [0, 2]
+    """
     kept: list[int] = []
     for i, point in enumerate(points):
         if not kept or np.abs(points[kept] - point).max(axis=1).min() > tolerance:
@@ -254,7 +364,19 @@ def modes_and_impulses(
         caps: (m,) dimensionless caps, or None for the simultaneous impact.
 
     Returns:
-        Solutions that differ in the velocities they lead to.
+        Modes (n, m) and impulses (n, c) of solutions that differ in the velocities they lead to.
+
+    Raises:
+        InvalidProblem: There are too many solutions to be listed.
+
+    Examples:
+        >>> import carom
+        >>> from carom.lcp import modes_and_impulses
+        >>> from carom.pieces import mode_name
+        >>> walker = carom.scenes.load("compass-gait").problem
+        >>> modes, impulses = modes_and_impulses(walker.space, walker.start, None)
+        >>> impulses.shape, sorted(mode_name(mode, walker.space.directions) for mode in modes[:, 1])
+        ((3, 4), ['closed, sliding +', 'closed, sticking', 'free'])
     """
     m, c = space.num_contacts, len(v_c)
     u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
@@ -269,7 +391,18 @@ def modes_and_impulses(
 
 
 def can_try_all_modes(space: ContactSpace, *, capped: bool) -> bool:
-    """Tell whether the modes of an impact are few enough to be tried one by one."""
+    """Tell whether the modes of an impact are few enough to be tried one by one.
+
+    Args:
+        space: The contacts.
+        capped: Whether normal impulses have caps, with which contacts have more modes.
+
+    Examples:
+        >>> import carom
+        >>> from carom.lcp import can_try_all_modes
+        >>> can_try_all_modes(carom.scenes.load("disk-stack").problem.space, capped=True)
+        True
+    """
     return num_modes(space, capped=capped) ** space.num_contacts <= MOST_MODES
 
 

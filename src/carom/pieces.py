@@ -51,7 +51,19 @@ MOST_UNROLLED = 2
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:
-    """Count the modes of one contact: 7 in the plane, 4 without caps."""
+    """Count the modes of one contact: 7 in the plane, 4 without caps.
+
+    Args:
+        space: The contacts.
+        capped: Whether normal impulses have caps.
+
+    Examples:
+        >>> import carom
+        >>> from carom.pieces import num_modes
+        >>> space = carom.scenes.load("rocking-block").problem.space
+        >>> num_modes(space), num_modes(space, capped=False)
+        (7, 4)
+    """
     k, d = space.directions.shape
     frictions = kernel.num_frictions(d, k)
     return int(1 + (2 * frictions if capped else frictions))
@@ -61,6 +73,16 @@ def mode_name(mode: int, directions: FloatArray) -> str:
     """Name a contact's mode, e.g. "compressing, sliding +".
 
     In space a sliding direction is named by the angle of the tangential velocity.
+
+    Args:
+        mode: Number of the mode, from 0.
+        directions: (k, d) friction directions.
+
+    Examples:
+        >>> from carom.friction import friction_directions
+        >>> from carom.pieces import mode_name
+        >>> [mode_name(mode, friction_directions(1, 2)) for mode in (0, 1, 6)]
+        ['free', 'closed, sticking', 'compressing, sliding +']
     """
     if mode == 0:
         return "free"
@@ -82,9 +104,7 @@ def mode_name(mode: int, directions: FloatArray) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Some affine pieces of one impact's step.
-
-    The impulse is L u where C u >= 0, with u = (contact velocities, caps), all dimensionless.
+    """Hold some affine pieces of one impact's step.
 
     Attributes:
         L: (pieces, c, c + m) impulse maps.
@@ -93,6 +113,17 @@ class Pieces:
         sign: (pieces,) sign of the determinant, 1 or -1.
         modes: (pieces, m) mode numbers.
         is_complete: Whether no piece is missing.
+
+    Examples:
+        >>> import carom
+        >>> from carom.pieces import Pieces
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> pieces = Pieces.all(block.space)
+        >>> pieces.is_complete, pieces.L.shape[1:]
+        (True, (4, 6))
+        >>> both = Pieces.of_modes(block.space, pieces.modes[-1:])
+        >>> both.names(block.contacts, block.space.directions)
+        ['A: compressing, sliding +; B: compressing, sliding +']
     """
 
     L: FloatArray
@@ -107,20 +138,35 @@ class Pieces:
 
     @classmethod
     def all(cls, space: ContactSpace, *, capped: bool = True) -> Pieces:
-        """Build every piece; for few contacts."""
+        """Build every piece; for few contacts.
+
+        Args:
+            space: The contacts.
+            capped: Whether normal impulses have caps.
+        """
         L, C, number, sign, modes = kernel.tabulate(space.A, space.mu, space.directions, capped)
         return cls(L, C, number, sign, modes, is_complete=True)
 
     @classmethod
     def of_modes(cls, space: ContactSpace, modes: IntArray) -> Pieces:
-        """Build the pieces of given modes (n, m), but for those that do not fix the impulse."""
+        """Build the pieces of given modes, but for those that do not fix the impulse.
+
+        Args:
+            space: The contacts.
+            modes: (n, m) mode numbers.
+        """
         L, C, number, sign, modes = kernel.tabulate_modes(
             space.A, space.mu, space.directions, modes
         )
         return cls(L, C, number, sign, modes, is_complete=False)
 
     def names(self, contacts: tuple[str, ...], directions: FloatArray) -> list[str]:
-        """Name every piece, e.g. "A: free; B: closed, sticking"."""
+        """Name every piece, e.g. "A: free; B: closed, sticking".
+
+        Args:
+            contacts: Names of the m contacts.
+            directions: (k, d) friction directions.
+        """
         return [
             "; ".join(
                 f"{c}: {mode_name(k, directions)}" for c, k in zip(contacts, row, strict=True)

@@ -38,7 +38,10 @@ class AnitescuPotra(ImpactLaw):
         num_trials: Number of covering vectors in that case.
         seed: Of the covering vectors.
 
-    Example:
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Examples:
         >>> import carom
         >>> walker = carom.scenes.load("compass-gait").problem
         >>> for label in carom.AnitescuPotra().resolve(walker).labels:
@@ -58,9 +61,13 @@ class AnitescuPotra(ImpactLaw):
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return every outcome of the simultaneous LCP.
 
+        Args:
+            problem: The impact.
+
         Raises:
             ImpactNotResolved: No solution was found; for a problem that collides there always is
                 one.
+            InvalidProblem: There are too many solutions to be listed.
         """
         space = problem.space
         impulses, complete = self._impulses(problem)

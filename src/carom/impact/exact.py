@@ -75,12 +75,14 @@ class RouthExact(ImpactLaw):
     Raises:
         InvalidProblem: An option is out of range; the message names it.
 
-    Example:
+    Examples:
         >>> import carom
-        >>> block = carom.scenes.load("rocking-block").problem
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
         >>> outcomes = carom.RouthExact().resolve(block)
-        >>> outcomes.is_complete, len(outcomes.kinds)
-        (True, 3)
+        >>> outcomes.is_complete, len(outcomes.kinds), round(outcomes.support(block.J_n[0]), 9)
+        (True, 3, 0.21)
+        >>> carom.RouthExact().draw_path(block, seed=0).num_steps > 0
+        True
     """
 
     max_seconds: float = 10.0
@@ -111,11 +113,14 @@ class RouthExact(ImpactLaw):
     def resolve(self, problem: ImpactProblem) -> PolyhedralSet:
         """Return the exact post-impact set.
 
+        Args:
+            problem: The impact.
+
         Raises:
             NotResolvedExactly: The budget ended, and on_budget is "raise". An outer set may take
                 twice the budget again.
             ImpactNotResolved: Contacts at rest should act, and cannot.
-            CaromError: pplpy is not installed.
+            MissingExtra: pplpy is not installed.
         """
         _check_installed()
         if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
@@ -138,11 +143,15 @@ class RouthExact(ImpactLaw):
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Pick one outcome by a seed, as `PolyhedralSet.sample` does, with the way to it.
 
+        Args:
+            problem: The impact.
+            seed: Decides which outcome, an integer >= 0.
+
         Raises:
             InvalidProblem: The seed is no integer >= 0.
             NotResolvedExactly: The budget ended, so that outcomes and ways are not known.
             ImpactNotResolved: Contacts at rest should act, and cannot.
-            CaromError: pplpy is not installed.
+            MissingExtra: pplpy is not installed.
         """
         check_integer("seed", seed, 0)
         outcomes = self.resolve(problem)

@@ -30,9 +30,23 @@ def load_problem(path: str | os.PathLike[str]) -> ImpactProblem:
     num_directions and without_collision. In .json they are keys of one object, in .npz arrays
     (never pickles).
 
+    Args:
+        path: The file.
+
     Raises:
         InvalidProblem: The file is missing or unreadable, has another ending, lacks a field or
             has one too many, or a field is wrong.
+
+    Examples:
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> ball = {"M": [[2.0]], "J_n": [[1.0]], "J_t": [[0.0]], "mu": 0.5, "v_pre": [-1.0]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "ball.json"
+        ...     _ = path.write_text(json.dumps(ball))
+        ...     carom.load_problem(path).contacts
+        ('A',)
     """
     file = Path(path)
     read = _by_ending(_READERS, file)
@@ -56,9 +70,24 @@ def save_problem(problem: ImpactProblem, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all.
 
+    Args:
+        problem: The impact.
+        path: The file.
+
     Raises:
         InvalidProblem: The file has another ending.
         OSError: The file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> walker = carom.scenes.load("compass-gait").problem
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "walker.npz"
+        ...     carom.save_problem(walker, path)
+        ...     bool((carom.load_problem(path).M == walker.M).all())
+        True
     """
     file = Path(path)
     encode = _by_ending(_WRITERS, file)

@@ -18,11 +18,27 @@ if TYPE_CHECKING:
 
 
 class ImpactLaw(ABC):
-    """Map an impact to the set of ways in which it can end."""
+    """Map an impact to the set of ways in which it can end.
+
+    Examples:
+        A block of 1 kg lands with 1 m/s: whatever the law, it takes 1 N s at least to stop it.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> for law in (carom.AnitescuPotra(), carom.Sequential(), carom.Routh(num_samples=100)):
+        ...     path = law.draw_path(block, seed=1)
+        ...     print(len(law.resolve(block)), path.lambda_n.sum() >= 1.0 - 1e-9)
+        1 True
+        2 True
+        100 True
+    """
 
     @abstractmethod
     def resolve(self, problem: ImpactProblem) -> OutcomeSet:
         """Return the post-impact velocities that this law allows.
+
+        Args:
+            problem: The impact.
 
         Raises:
             ImpactNotResolved: No outcome was found; the message says what to try.
@@ -34,9 +50,14 @@ class ImpactLaw(ABC):
         All outcomes have equal chances. A law that does not step is taken to do it all in one
         step, and where nothing acts there is none.
 
+        Args:
+            problem: The impact.
+            seed: Decides which outcome, an integer >= 0.
+
         Raises:
             InvalidProblem: The seed is no integer >= 0.
             ImpactNotResolved: No outcome was found; the message says what to try.
+            CaromError: The law returns another set than samples, and has no `draw_path` of its own.
         """
         check_integer("seed", seed, 0)
         outcomes = self.resolve(problem)

@@ -27,7 +27,14 @@ def post_impact_set(
         max_seconds: Budget for the exact set, and twice as much again for an outer one [s].
         seed: Of samples.
 
-    Example:
+    Returns:
+        A `PolyhedralSet`, complete or an outer one, or a `SampledSet`.
+
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+        ImpactNotResolved: No outcome was found; the message says what to try.
+
+    Examples:
         >>> import carom
         >>> outcomes = carom.post_impact_set(carom.scenes.load("box-wall").problem)
         >>> outcomes.is_complete

@@ -17,9 +17,7 @@ from carom.typing import ArrayLike, BoolArray, FloatArray
 
 @dataclass(frozen=True, eq=False)
 class ImpactProblem:
-    """A robot that hits something at m contacts at once.
-
-    Input is checked here and nowhere else; arrays are copied and made read-only.
+    """Pose an impact: a robot that hits something at m contacts at once.
 
     Args:
         M: (nv, nv) mass matrix, symmetric and positive definite.
@@ -38,13 +36,31 @@ class ImpactProblem:
     Raises:
         InvalidProblem: A field is wrong; the message names it, what was expected and what came.
 
-    Example:
+    Examples:
+        A ball of 2 kg that falls with 1 m/s, and slips with 0.1 m/s.
+
+        >>> import numpy as np
         >>> import carom
         >>> ball = carom.ImpactProblem(
         ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
         ...     v_pre=[0.1, -1.0])
-        >>> ball.num_contacts, ball.kinetic_energy(ball.v_pre)
-        (1, 1.01)
+        >>> ball.num_contacts, ball.num_velocities, ball.num_tangents
+        (1, 2, 1)
+        >>> ball.kinetic_energy(ball.v_pre), round(ball.speed**2 / 2, 9)
+        (1.01, 1.01)
+        >>> ball.contact_velocity(ball.v_pre).tolist(), ball.J.tolist()
+        ([[-1.0, 0.1]], [[0.0, 1.0], [1.0, 0.0]])
+        >>> ball.is_colliding(ball.v_pre), ball.starts_at_rest
+        (True, False)
+        >>> ball.velocity_after(np.array([3.0, 0.0])).round(9).tolist()
+        [0.1, 0.5]
+
+        Without units, as the kernels see it:
+
+        >>> (ball.start * ball.space.velocity_unit).round(9).tolist()
+        [-1.0, 0.1]
+        >>> ball.impulse_to_velocity.shape, ball.space.A.shape
+        ((2, 2), (2, 2))
     """
 
     M: FloatArray
@@ -148,20 +164,40 @@ class ImpactProblem:
         return size * float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre / size)))
 
     def contact_velocity(self, v: ArrayLike) -> FloatArray:
-        """Return J v, normal first: (..., m, 1 + d) for v (..., nv)."""
+        """Return J v, normal first [m/s].
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            (..., m, 1 + d) contact velocities.
+        """
         v = np.asarray(v, dtype=np.float64)
         return (v @ self.J.T).reshape(*v.shape[:-1], self.num_contacts, 1 + self.num_tangents)
 
     def kinetic_energy(self, v: ArrayLike) -> Any:
-        """Return v^T M v / 2 [J]: a float for v (nv,), an array (...) for v (..., nv)."""
+        """Return v^T M v / 2 [J].
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            A float for v (nv,), an array (...) for v (..., nv).
+        """
         v = np.asarray(v, dtype=np.float64)
         energy = 0.5 * np.einsum("...i,ij,...j->...", v, self.M, v)
         return float(energy) if v.ndim == 1 else energy
 
     def is_colliding(self, v: ArrayLike) -> Any:
-        """Tell whether some contact approaches: a bool for v (nv,), an array for v (..., nv).
+        """Tell whether some contact approaches.
 
         Speeds below a 1e-10th of what this impact's energy could give a contact count as rest.
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            A bool for v (nv,), an array (...) for v (..., nv).
         """
         v = np.asarray(v, dtype=np.float64)
         approaching: BoolArray = v @ self.J_n.T < -COLLIDING * self.space.velocity_unit
@@ -169,7 +205,14 @@ class ImpactProblem:
         return bool(colliding) if v.ndim == 1 else colliding
 
     def velocity_after(self, impulses: FloatArray) -> FloatArray:
-        """Return v_pre + M^-1 J^T impulse for impulses (..., m (1 + d)) [N s]."""
+        """Return v_pre + M^-1 J^T impulse.
+
+        Args:
+            impulses: (..., m (1 + d)) contact impulses, contact by contact, normal first [N s].
+
+        Returns:
+            (..., nv) velocities.
+        """
         return self.v_pre + impulses @ self.impulse_to_velocity.T
 
 

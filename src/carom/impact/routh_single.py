@@ -27,10 +27,25 @@ class RouthSingle(ImpactLaw):
 
     With the problem's `without_collision` a contact at rest slides in where friction drives it in,
     that is where mu |A_nt| >= A_nn and the slip has the sign of A_nt.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s slips with 2 m/s: friction takes mu of what the normal
+        takes, 0.5 m/s.
+
+        >>> import carom
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[2.0, -1.0])
+        >>> outcomes = carom.RouthSingle().resolve(ball)
+        >>> outcomes.labels, round(float(outcomes.v_post[0, 0]), 9)
+        (('slides +',), 1.5)
     """
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the one outcome; its label tells the phases.
+
+        Args:
+            problem: The impact.
 
         Raises:
             InvalidProblem: There are several contacts, or the contact is in space.

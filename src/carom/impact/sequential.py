@@ -41,11 +41,17 @@ class Sequential(ImpactLaw):
         order: Contact names, each at least once, or None for every order.
         max_impacts: Single impacts after which a sequence counts as one that does not end.
 
-    Example:
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Examples:
         >>> import carom
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> carom.Sequential(order=("A", "B")).resolve(block).labels
-        ('A → B',)
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.Sequential().resolve(block)
+        >>> outcomes.labels, round(float(outcomes.contact_velocities.max()), 9)
+        (('A → B', 'B → A'), 0.21)
+        >>> carom.Sequential(order=("A", "B")).draw_path(block, seed=0).modes
+        (('closed, sticking', 'idle'), ('free', 'closed, sticking'))
     """
 
     order: Sequence[str] | None = None
@@ -56,6 +62,9 @@ class Sequential(ImpactLaw):
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the outcome of each sequence; labels tell the contacts in order.
+
+        Args:
+            problem: The impact.
 
         Raises:
             InvalidProblem: The order names a contact that there is not, or leaves one out.
@@ -95,6 +104,10 @@ class Sequential(ImpactLaw):
 
         Names in the order that the problem does not have are passed over: in a motion not every
         contact touches in every impact.
+
+        Args:
+            problem: The impact.
+            seed: Decides which sequence, an integer >= 0.
 
         Raises:
             InvalidProblem: The order leaves a contact out, or the seed is no integer >= 0.

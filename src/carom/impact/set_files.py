@@ -27,9 +27,25 @@ def save_set(outcomes: PolyhedralSet, path: str | os.PathLike[str]) -> None:
     The file appears whole or not at all. The samples inside an outer set and the paths that
     `witness` tells are not kept.
 
+    Args:
+        outcomes: The set, as `RouthExact` returns it.
+        path: The file.
+
     Raises:
         InvalidProblem: The file has another ending, or the set is of another kind.
         OSError: The file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> outcomes = carom.RouthExact().resolve(carom.scenes.load("rocking-block").problem)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "outcomes.json"
+        ...     carom.save_set(outcomes, path)
+        ...     loaded = carom.load_set(path)
+        >>> [mine.corners == theirs.corners for mine, theirs in zip(outcomes.pieces, loaded.pieces)]
+        [True, True, True]
     """
     if not isinstance(outcomes, PolyhedralSet):
         raise InvalidProblem(f"outcomes: expected a PolyhedralSet, got a {type(outcomes).__name__}")
@@ -57,8 +73,22 @@ def save_set(outcomes: PolyhedralSet, path: str | os.PathLike[str]) -> None:
 def load_set(path: str | os.PathLike[str]) -> PolyhedralSet:
     """Read a set that `save_set` wrote.
 
+    Args:
+        path: The file.
+
     Raises:
         InvalidProblem: The file is missing, unreadable, or not such a file.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> outcomes = carom.RouthExact().resolve(carom.scenes.load("rocking-block").problem)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "outcomes.json"
+        ...     carom.save_set(outcomes, path)
+        ...     carom.load_set(path).kinds
+        ('A lifts, B sticks', 'A sticks, B lifts', 'A sticks, B sticks')
     """
     file = _checked(path)
     try:

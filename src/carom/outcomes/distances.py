@@ -88,7 +88,7 @@ def coverage_distance(
     Raises:
         InvalidProblem: An argument is out of range; the message names it.
 
-    Example:
+    Examples:
         >>> import carom
         >>> from carom.outcomes.distances import coverage_distance
         >>> block = carom.scenes.load("rocking-block").problem

@@ -33,11 +33,7 @@ more. "energy" is |v|_M as a share of |v_pre|_M: 0.1 is a hundredth of the impac
 
 @dataclass(frozen=True)
 class Holdout:
-    """What fresh draws tell about a set of samples.
-
-    With confidence 1 - delta, a further draw lies more than epsilon from every sample with a
-    probability of at most p. A draw that does not end counts as one that does: nobody knows where
-    it would have ended.
+    """Tell what fresh draws say about a set of samples.
 
     Attributes:
         epsilon: Distance, in the norm's unit.
@@ -51,6 +47,14 @@ class Holdout:
         rounds: How many times fresh draws were compared with a growing set. Round k was allowed to
             err with probability delta / (k (k + 1)); in all that is less than delta.
         asked: The p that was asked for, if any.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> law = carom.Routh(num_samples=1000, until=(0.01, 0.05, 0.05))
+        >>> holdout = law.resolve(block).holdout
+        >>> holdout.is_met, holdout.p <= 0.05, holdout.trials
+        (True, True, 1000)
     """
 
     epsilon: float
@@ -95,10 +99,12 @@ def holdout_bound(misses: int, trials: int, delta: float) -> float:
     Raises:
         InvalidProblem: An argument is out of range; the message names it.
 
-    Example:
+    Examples:
+        Without a miss the bound is 1 - delta^(1 / trials).
+
         >>> from carom.outcomes.holdout import holdout_bound
-        >>> round(holdout_bound(0, 300, 0.05), 4)
-        0.0099
+        >>> round(holdout_bound(0, 300, 0.05), 4), round(holdout_bound(3, 300, 0.05), 4)
+        (0.0099, 0.0256)
     """
     if not _is_integer(trials) or trials < 1:
         raise InvalidProblem(f"trials: expected an integer >= 1, got {trials!r}")
@@ -132,7 +138,7 @@ def hold_out(
     Raises:
         InvalidProblem: An argument is out of range, or the fresh draws are the samples themselves.
 
-    Example:
+    Examples:
         >>> import carom
         >>> from carom.outcomes.holdout import hold_out
         >>> block = carom.scenes.load("rocking-block").problem

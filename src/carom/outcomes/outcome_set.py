@@ -15,12 +15,29 @@ if TYPE_CHECKING:
 
 
 class OutcomeSet(ABC):
-    """The set of velocities in which an impact can end.
+    """Hold the velocities in which an impact can end.
 
     Attributes:
         problem: The impact.
         v_post: (n, nv) samples, or the vertices of polyhedra.
         is_complete: True only where no outcome of the law can be missing.
+
+    Examples:
+        Every law returns such a set. A block lands flat with 1 m/s:
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.post_impact_set(block)
+        >>> outcomes.contains([0.0, 0.0, 0.0]), outcomes.contains(block.v_pre)
+        (True, False)
+        >>> round(outcomes.support([0.0, 0.0, 1.0]), 9)
+        0.21
+        >>> outcomes.contact_bounds().shape, outcomes.sample(5).shape
+        ((2, 2, 2), (5, 3))
+        >>> max(float(piece.max()) for piece in outcomes.project(block.J_n)) < 0.22
+        True
+        >>> print(outcomes.summary().splitlines()[0])
+        Routh, exact: every way in which the impact can end, and nothing else (3 polytopes)
     """
 
     problem: ImpactProblem
@@ -29,23 +46,50 @@ class OutcomeSet(ABC):
 
     @abstractmethod
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
-        """Tell whether v (nv,) lies within a Euclidean distance tol of the set."""
+        """Tell whether a velocity lies within a distance of the set.
+
+        Args:
+            v: (nv,) velocity.
+            tol: Euclidean distance, in the units of v.
+
+        Raises:
+            InvalidProblem: v has another shape.
+        """
 
     @abstractmethod
     def support(self, direction: ArrayLike) -> float:
-        """Return the largest direction . v over the set, for a direction (nv,)."""
+        """Return the largest direction . v over the set.
+
+        Args:
+            direction: (nv,) vector.
+
+        Raises:
+            InvalidProblem: The direction has another shape.
+        """
 
     @abstractmethod
     def contact_bounds(self) -> FloatArray:
-        """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""
+        """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
+
+        The normal comes first.
+        """
 
     @abstractmethod
     def sample(self, n: int, seed: int = 0) -> FloatArray:
-        """Return n velocities (n, nv) drawn from the set."""
+        """Return n velocities (n, nv) drawn from the set.
+
+        Args:
+            n: Number of velocities.
+            seed: Of the draws.
+        """
 
     @abstractmethod
     def project(self, rows: ArrayLike) -> FloatArray:
-        """Return rows @ v for the velocities of the set, e.g. rows = problem.J_n."""
+        """Return rows @ v for the velocities of the set.
+
+        Args:
+            rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
+        """
 
     @abstractmethod
     def summary(self) -> str:

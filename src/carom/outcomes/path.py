@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ImpactPath:
-    """The steps of one resolved impact.
+    """Hold the steps of one resolved impact.
 
     Attributes:
         v: (steps + 1, nv) velocities, from v_pre to v_post.
@@ -24,6 +24,17 @@ class ImpactPath:
         lambda_t: (steps, m, d) tangential impulse of each step [N s].
         lambda_max: (steps, m) cap on each normal impulse [N s].
         modes: What each contact did in each step, e.g. "compressing, sliding +".
+
+    Examples:
+        A block lands flat with 1 m/s, and hits with corner A first.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> path = carom.Sequential(order=("A", "B")).resolve(block).path(0)
+        >>> path.num_steps, path.modes[1]
+        (2, ('free', 'closed, sticking'))
+        >>> path.v[0].tolist(), path.lambda_n.shape
+        ([0.0, -1.0, 0.0], (2, 2))
     """
 
     v: FloatArray
@@ -47,6 +58,19 @@ class ImpactPath:
             impulses: (steps, m (1 + d)) of each step, contact by contact, normal first [N s].
             modes: What each contact did in each step.
             lambda_max: (steps, m) caps [N s]; by default the normal impulses themselves.
+
+        Examples:
+            A ball of 2 kg that falls with 1 m/s is stopped in two steps.
+
+            >>> import numpy as np
+            >>> import carom
+            >>> from carom.outcomes.path import ImpactPath
+            >>> ball = carom.ImpactProblem(
+            ...     M=[[2.0]], J_n=[[1.0]], J_t=[[0.0]], mu=0.5, v_pre=[-1.0])
+            >>> impulses = np.array([[1.5, 0.0], [0.5, 0.0]])
+            >>> modes = (("compressing, sticking",), ("closed, sticking",))
+            >>> ImpactPath.of_impulses(ball, impulses, modes).v.tolist()
+            [[-1.0], [-0.25], [0.0]]
         """
         m, width = problem.num_contacts, 1 + problem.num_tangents
         sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class PolyhedralSet(OutcomeSet):
-    """Polytopes of post-impact velocities.
+    """Hold post-impact velocities as a union of polytopes.
 
     Attributes:
         problem: The impact.
@@ -38,6 +38,35 @@ class PolyhedralSet(OutcomeSet):
         inner: Samples of an outer set, which err by about their step: a hundredth of the impact,
             or with many contacts the default of `Routh`. None if the set is complete.
         v_post: (n, nv) the vertices of all pieces, one after another.
+
+    Examples:
+        A block lands flat with 1 m/s.
+
+        >>> import numpy as np
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.RouthExact().resolve(block)
+        >>> outcomes.kinds
+        ('A lifts, B sticks', 'A sticks, B lifts', 'A sticks, B sticks')
+        >>> outcomes.contains([0.0, 0.0, 0.0]), round(outcomes.distance(block.v_pre), 9)
+        (True, 1.0)
+        >>> fastest = outcomes.maximizer(block.J_n[0])
+        >>> round(outcomes.support(block.J_n[0]), 9), fastest.round(3).tolist()
+        (0.21, [0.21, 0.105, -0.21])
+        >>> outcomes.witness(fastest).modes[-1]
+        ('free', 'compressing, sticking')
+        >>> outcomes.contact_bounds()[:, 0, 1].round(9).tolist(), outcomes.gap
+        ([0.21, 0.21], None)
+        >>> outcomes.contains(outcomes.sample(1)[0]), sorted(map(len, outcomes.project(block.J_n)))
+        (True, [1, 2, 2])
+        >>> print(outcomes.summary().splitlines()[0])
+        Routh, exact: every way in which the impact can end, and nothing else (3 polytopes)
+
+        The simultaneous law knows one outcome only, rest:
+
+        >>> rest = carom.AnitescuPotra().resolve(block)
+        >>> round(outcomes.hausdorff(rest), 3), round(float(np.linalg.norm(fastest)), 3)
+        (0.315, 0.315)
     """
 
     problem: ImpactProblem
@@ -59,11 +88,27 @@ class PolyhedralSet(OutcomeSet):
         return len(self.pieces)
 
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
-        """Tell whether v (nv,) lies within a Euclidean distance tol of the set."""
+        """Tell whether a velocity lies within a distance of the set.
+
+        Args:
+            v: (nv,) velocity.
+            tol: Euclidean distance, in the units of v.
+
+        Raises:
+            InvalidProblem: v has another shape.
+        """
         return bool(self.distance(self._velocity("v", v), tol) <= tol)
 
     def distance(self, v: ArrayLike, enough: float = 0.0) -> float:
-        """Return the Euclidean distance from v (nv,) to the set, or one below `enough` if it is."""
+        """Return the Euclidean distance from a velocity to the set.
+
+        Args:
+            v: (nv,) velocity.
+            enough: Where the distance is less, any number below this may be returned.
+
+        Raises:
+            InvalidProblem: v has another shape.
+        """
         point = self._velocity("v", v)
         least = np.array([piece.violation(point[None])[0] for piece in self.pieces])
         best = np.inf
@@ -74,21 +119,38 @@ class PolyhedralSet(OutcomeSet):
         return best
 
     def support(self, direction: ArrayLike) -> float:
-        """Return the largest direction . v over the set, for a direction (nv,)."""
+        """Return the largest direction . v over the set.
+
+        Args:
+            direction: (nv,) vector.
+
+        Raises:
+            InvalidProblem: The direction has another shape.
+        """
         return float((self.v_post @ self._velocity("direction", direction)).max())
 
     def maximizer(self, direction: ArrayLike) -> FloatArray:
-        """Return the vertex (nv,) at which direction . v is largest."""
+        """Return the vertex (nv,) at which direction . v is largest.
+
+        Args:
+            direction: (nv,) vector.
+
+        Raises:
+            InvalidProblem: The direction has another shape.
+        """
         return self.v_post[(self.v_post @ self._velocity("direction", direction)).argmax()]
 
     def contact_bounds(self) -> FloatArray:
-        """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""
+        """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
+
+        The normal comes first.
+        """
         v_c = self.problem.contact_velocity(self.v_post)
         return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
 
     @property
     def gap(self) -> FloatArray | None:
-        """Return (m, 1 + d, 2): by how much the bounds exceed those of the samples `inner`.
+        """Return by how much the bounds exceed those of the samples `inner`, (m, 1 + d, 2) [m/s].
 
         None where the set is complete.
         """
@@ -98,7 +160,12 @@ class PolyhedralSet(OutcomeSet):
         return np.maximum(beyond * np.array([-1.0, 1.0]), 0.0)
 
     def sample(self, n: int, seed: int = 0) -> FloatArray:
-        """Return n velocities (n, nv): a piece with equal chances, and uniform within it."""
+        """Return n velocities (n, nv): a piece with equal chances, and uniform within it.
+
+        Args:
+            n: Number of velocities.
+            seed: Of the draws.
+        """
         rng = np.random.default_rng(seed)
         chosen = rng.integers(len(self.pieces), size=n)
         out = np.empty((n, self.problem.num_velocities))
@@ -107,10 +174,13 @@ class PolyhedralSet(OutcomeSet):
         return out
 
     def project(self, rows: ArrayLike) -> list[FloatArray]:  # type: ignore[override]
-        """Return every piece's projection onto rows (r, nv).
+        """Return the projection of every piece.
 
         For two rows these are the corners (k, 2) of convex polygons, in order, ready to draw: one
         corner is a point, two are a segment. Otherwise they are the projected vertices (k, r).
+
+        Args:
+            rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
         """
         matrix = np.atleast_2d(np.asarray(rows, dtype=np.float64))
         if len(matrix) == 2:
@@ -127,6 +197,7 @@ class PolyhedralSet(OutcomeSet):
             tol: How far from the set v may lie; the path then leads to the nearest point.
 
         Raises:
+            InvalidProblem: v has another shape.
             CaromError: v is no outcome, or the set is an outer one or was loaded from a file,
                 which know no paths.
         """
@@ -141,6 +212,13 @@ class PolyhedralSet(OutcomeSet):
         """Return the Hausdorff distance to another set, to within tol times the larger size.
 
         It is the largest distance of a point of either set from the other set, in velocity.
+
+        Args:
+            other: The other set, of the same problem.
+            tol: Accuracy, as a share of the size of the sets.
+
+        Raises:
+            InvalidProblem: The other set is neither samples nor polyhedra.
         """
         return max(farthest(self, other, tol), farthest(other, self, tol))
 

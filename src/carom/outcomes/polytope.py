@@ -18,13 +18,34 @@ Exact = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """One polytope: the hull of its corners, and the same as A v <= b and A_eq v = b_eq.
+    """Hold one polytope: the hull of its corners, and the same as A v <= b and A_eq v = b_eq.
 
     Attributes:
         corners: (k, nv) vertices, exact.
         conditions: (r, nv + 1) rows (a, b) of a . v <= b, exact.
         equations: (e, nv + 1) rows (a, b) of a . v = b, exact.
         kind: What every contact does inside of it, e.g. "A sticks, B lifts".
+
+    Examples:
+        A block lands flat with 1 m/s. Corner A lifts along a segment, from rest on.
+
+        >>> import numpy as np
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> pieces = carom.RouthExact().resolve(block).pieces
+        >>> lifts = next(piece for piece in pieces if piece.kind == "A lifts, B sticks")
+        >>> lifts.dimension, lifts.vertices.shape, lifts.corners[0]
+        (1, (2, 3), (Fraction(0, 1), Fraction(0, 1), Fraction(0, 1)))
+        >>> lifts.A.shape, lifts.b.shape, lifts.A_eq.shape, lifts.b_eq.shape
+        ((2, 3), (2,), (2, 3), (2,))
+        >>> inside = lifts.sample(4, np.random.default_rng(0))
+        >>> bool(lifts.violation(inside).max() < 1e-12)
+        True
+        >>> far = 9.0 * lifts.vertices.sum(axis=0)
+        >>> lifts.nearest(far).round(3).tolist()
+        [0.21, 0.105, -0.21]
+        >>> lifts.outline(block.J_n, thin=1e-9).shape
+        (2, 2)
     """
 
     corners: Exact
@@ -71,9 +92,12 @@ class Polytope:
         return len(self.corners[0]) - len(self.equations)
 
     def violation(self, v: FloatArray) -> FloatArray:
-        """Return (n,) how far velocities (n, nv) lie beyond the worst condition.
+        """Return how far velocities lie beyond the worst condition, (n,).
 
         The distance is at least that.
+
+        Args:
+            v: (n, nv) velocities.
         """
         worst = np.zeros(len(v))
         if len(self.b):
@@ -83,7 +107,11 @@ class Polytope:
         return worst
 
     def nearest(self, v: FloatArray) -> FloatArray:
-        """Return the point of the polytope that is nearest to v (nv,), by least squares."""
+        """Return the point of the polytope that is nearest to a velocity, by least squares.
+
+        Args:
+            v: (nv,) velocity.
+        """
         reach = self.vertices - v
         scale = float(np.abs(reach).max()) or 1.0
         rows = np.vstack([reach.T / scale, np.ones(len(reach))])
@@ -92,7 +120,12 @@ class Polytope:
         return np.asarray(weights @ self.vertices / weights.sum())
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return n points (n, nv), uniform over the polytope."""
+        """Return n points (n, nv), uniform over the polytope.
+
+        Args:
+            n: Number of points.
+            rng: Draws them.
+        """
         simplices, volumes = self._simplices
         chosen = rng.choice(len(volumes), size=n, p=volumes / volumes.sum())
         weights = rng.dirichlet(np.ones(simplices.shape[1]), size=n)
@@ -118,10 +151,14 @@ class Polytope:
         return centred @ basis[: self.dimension].T
 
     def outline(self, rows: FloatArray, thin: float) -> FloatArray:
-        """Return the corners (k, 2) of the projection onto two rows (2, nv), in order.
+        """Return the corners (k, 2) of the projection onto two rows, in order.
 
         A projection that is nowhere wider than `thin` is a segment, and one that is shorter than
         that is a point.
+
+        Args:
+            rows: (2, nv) matrix.
+            thin: Width below which there is none.
         """
         points = self.vertices @ rows.T
         centred = points - points.mean(axis=0)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class SampledSet(OutcomeSet):
-    """Finitely many outcomes of an impact.
+    """Hold finitely many outcomes of an impact.
 
     Attributes:
         problem: The impact.
@@ -39,6 +39,29 @@ class SampledSet(OutcomeSet):
         v_unfinished: (k, nv) last velocities of samples that did not end; they are no outcomes.
         unfinished: Why samples did not end, one line a reason.
         holdout: What fresh draws showed to be missed, where it was asked for.
+
+    Examples:
+        A block lands flat with 1 m/s.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.Routh(num_samples=1000).resolve(block)
+        >>> len(outcomes), outcomes.num_unfinished, outcomes.has_paths
+        (1000, 0, True)
+        >>> outcomes.contains([0.0, 0.0, 0.0]), round(outcomes.distance(block.v_pre), 3)
+        (True, 1.0)
+        >>> round(outcomes.support(block.J_n[0]), 3), outcomes.contact_bounds().shape
+        (0.21, (2, 2, 2))
+        >>> outcomes.contact_velocities.shape, outcomes.project(block.J_n).shape
+        ((1000, 2, 2), (1000, 2))
+        >>> sticks, slides, lifts = outcomes.kinds()
+        >>> bool(slides.any()), bool((lifts[:, 0] & lifts[:, 1]).any())
+        (False, False)
+        >>> path = outcomes.path(7)
+        >>> bool(abs(path.v[-1] - outcomes.v_post[7]).max() < 1e-12), outcomes.sample(5).shape
+        (True, (5, 3))
+        >>> print(outcomes.summary().splitlines()[0])
+        Routh, persistent draws: 1,000 outcomes (outcomes may be missing)
     """
 
     problem: ImpactProblem
@@ -68,7 +91,7 @@ class SampledSet(OutcomeSet):
 
     @cached_property
     def contact_velocities(self) -> FloatArray:
-        """Return the contact velocities (n, m, 1 + d) of all outcomes, normal first."""
+        """Return the contact velocities of all outcomes, normal first, (n, m, 1 + d) [m/s]."""
         return self.problem.contact_velocity(self.v_post)
 
     @cached_property
@@ -76,28 +99,62 @@ class SampledSet(OutcomeSet):
         return cKDTree(self.v_post)
 
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
-        """Tell whether some outcome lies within a Euclidean distance tol of v (nv,)."""
+        """Tell whether some outcome lies within a distance of a velocity.
+
+        Args:
+            v: (nv,) velocity.
+            tol: Euclidean distance, in the units of v.
+
+        Raises:
+            InvalidProblem: v has another shape.
+        """
         return self.distance(v) <= tol
 
     def distance(self, v: ArrayLike) -> float:
-        """Return the Euclidean distance from v (nv,) to the nearest outcome."""
+        """Return the Euclidean distance from a velocity to the nearest outcome.
+
+        Args:
+            v: (nv,) velocity.
+
+        Raises:
+            InvalidProblem: v has another shape.
+        """
         return float(self._tree.query(self._velocity("v", v))[0])
 
     def support(self, direction: ArrayLike) -> float:
-        """Return the largest direction . v over the outcomes."""
+        """Return the largest direction . v over the outcomes.
+
+        Args:
+            direction: (nv,) vector.
+
+        Raises:
+            InvalidProblem: The direction has another shape.
+        """
         return float((self.v_post @ self._velocity("direction", direction)).max())
 
     def contact_bounds(self) -> FloatArray:
-        """Return (m, 1 + d, 2): least and largest velocity of each contact, normal first."""
+        """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
+
+        The normal comes first.
+        """
         v_c = self.contact_velocities
         return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
 
     def sample(self, n: int, seed: int = 0) -> FloatArray:
-        """Return n outcomes (n, nv) drawn with equal chances, with replacement."""
+        """Return n outcomes (n, nv) drawn with equal chances, with replacement.
+
+        Args:
+            n: Number of outcomes.
+            seed: Of the draws.
+        """
         return self.v_post[np.random.default_rng(seed).integers(len(self), size=n)]
 
     def project(self, rows: ArrayLike) -> FloatArray:
-        """Return rows @ v for every outcome: (n, r) for rows (r, nv)."""
+        """Return rows @ v for every outcome, (n, r).
+
+        Args:
+            rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
+        """
         return self.v_post @ np.asarray(rows, dtype=np.float64).T
 
     @property
@@ -108,8 +165,12 @@ class SampledSet(OutcomeSet):
     def path(self, i: int) -> ImpactPath:
         """Return how outcome i came about, step by step.
 
+        Args:
+            i: Number of the outcome.
+
         Raises:
             CaromError: The law of this set does not step.
+            IndexError: There is no such outcome.
         """
         if self._replay is None:
             raise CaromError(f"{self.law}: this law has no paths; use carom.Routh")
