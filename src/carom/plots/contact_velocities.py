@@ -81,7 +81,7 @@ def plot_outcomes(
     drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     default = default_coordinates(drawing.problem)
     drawing.draw(ax, x or default[0], y or default[1])
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
+    style.legend_below(ax)
     return ax
 
 

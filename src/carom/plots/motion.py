@@ -124,7 +124,8 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
         label = f"normal impulse of {name}"
         ax.plot(s, normal[:, i], label=label, linewidth=width, **style.line(i))
     ax.set_ylabel("rate by s [1]")
-    ax.legend(frameon=False)
+    # Rates fill the ax from 0 to 1, and leave no room within it.
+    style.legend_below(ax)
     return ax
 
 

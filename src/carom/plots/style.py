@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.transforms import ScaledTranslation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Marks = dict[str, Any]
 
@@ -20,6 +25,9 @@ DARK = "#303030"
 # Neighbours differ most; yellow is too pale for a line.
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DASHES = ("-", "--", ":", "-.")
+
+LABELS = 34.0
+"""Height of the numbers and the label below an ax [points]."""
 
 _OUTLINED: Marks = {
     "linestyle": "none",
@@ -108,3 +116,16 @@ def line(i: int) -> Marks:
         "color": CYCLE[i % len(CYCLE)],
         "linestyle": DASHES[i // len(CYCLE) % len(DASHES)],
     }
+
+
+def legend_below(ax: Axes) -> None:
+    """Put a legend below the label of an ax, however small the ax is."""
+    down = ScaledTranslation(0.0, -LABELS / 72.0, ax.figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + down,
+        borderaxespad=0.0,
+        ncols=2,
+        frameon=False,
+    )
