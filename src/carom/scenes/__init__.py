@@ -21,7 +21,20 @@ _NAMES = (
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that `load` takes."""
+    """Return the names that `load` takes.
+
+    Examples:
+        >>> import carom
+        >>> for name in carom.scenes.names():
+        ...     print(f"{name}: {carom.scenes.load(name).problem.num_contacts}")
+        rocking-block: 2
+        compass-gait: 2
+        box-wall: 2
+        ramone: 2
+        disk-stack: 5
+        zeno-block: 2
+        painleve-rod: 1
+    """
     return _NAMES
 
 
@@ -33,7 +46,14 @@ def load(name: str, **parameters: float) -> Scene:
         **parameters: Keywords of that scene's `make`, e.g. `mu=0.5`.
 
     Raises:
-        UnknownScene: If there is no such scene.
+        UnknownScene: There is no such scene.
+        InvalidProblem: A parameter is out of range; the message names it.
+
+    Examples:
+        >>> import carom
+        >>> scene = carom.scenes.load("rocking-block", mu=0.5)
+        >>> scene.problem.contacts, scene.problem.mu.tolist()
+        (('A', 'B'), [0.5, 0.5])
     """
     if name not in _NAMES:
         raise UnknownScene(_unknown(name))

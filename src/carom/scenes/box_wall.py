@@ -31,6 +31,17 @@ def make(
         tilt: Angle from the box to the ground, between 0 and pi/2 [rad].
         mu: Friction coefficient.
         speed: Speed towards the wall [m/s].
+
+    Raises:
+        InvalidProblem: A length or the mass is not positive, or the tilt is out of range.
+
+    Examples:
+        The box slides along the floor, and hits the wall with its speed.
+
+        >>> import carom
+        >>> box = carom.scenes.load("box-wall", speed=2.0).problem
+        >>> box.contact_velocity(box.v_pre)[1].round(9).tolist()
+        [-2.0, 0.0]
     """
     require_positive(side=side, mass=mass)
     if not 0.0 < tilt < math.pi / 2:

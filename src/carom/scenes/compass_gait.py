@@ -45,6 +45,15 @@ def make(
         leading_rate: Leading leg's angular velocity [rad/s].
         trailing_rate: Trailing leg's angular velocity [rad/s].
         mu: Friction coefficient.
+
+    Raises:
+        InvalidProblem: A length or the mass is not positive, or the pitch is out of range.
+
+    Examples:
+        >>> import carom
+        >>> walker = carom.scenes.load("compass-gait").problem
+        >>> walker.contact_velocity(walker.v_pre)[:, 0].round(3).tolist()[0]
+        -0.489
     """
     require_positive(leg_length=leg_length, mass=mass)
     if not 0.0 < leg_pitch < math.pi / 2:

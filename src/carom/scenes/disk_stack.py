@@ -27,6 +27,17 @@ def make(
         mass: Mass of each uniform disc [kg]. The paper lists 1 kg, its plots come from 5 kg.
         mu: Friction coefficient.
         speed: Downward speed of the top disc [m/s].
+
+    Raises:
+        InvalidProblem: The radius or the mass is not positive.
+
+    Examples:
+        The top disc falls on the others along normals that are 30 degrees from the vertical.
+
+        >>> import carom
+        >>> stack = carom.scenes.load("disk-stack").problem
+        >>> stack.contact_velocity(stack.v_pre)[2:4, 0].round(6).tolist()
+        [-0.866025, -0.866025]
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))

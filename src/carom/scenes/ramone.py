@@ -49,6 +49,15 @@ def make(
         trailing_hip: Trailing hip's angle [rad]; the trailing knee bends until its foot touches.
         pitch_rate: Trunk's angular velocity [rad/s].
         mu: Friction coefficient.
+
+    Raises:
+        InvalidProblem: No angle of the trailing knee puts both feet on the floor.
+
+    Examples:
+        >>> import carom
+        >>> scene = carom.scenes.load("ramone")
+        >>> scene.system.nq, bool(abs(scene.system.gap(scene.q)).max() < 1e-12)
+        (7, True)
     """
     trailing_knee = _trailing_knee(
         trunk_pitch + leading_hip, leading_knee, trunk_pitch + trailing_hip

@@ -29,6 +29,17 @@ def make(
         mass: Mass of the uniform block [kg].
         mu: Friction coefficient.
         speed: Downward speed at the impact [m/s].
+
+    Raises:
+        InvalidProblem: A length or the mass is not positive.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> block.J_n.tolist()
+        [[0.0, 1.0, -0.5], [0.0, 1.0, 0.5]]
+        >>> block.v_pre.tolist()
+        [0.0, -1.0, 0.0]
     """
     require_positive(width=width, height=height, mass=mass)
     x, y = width / 2, height / 2

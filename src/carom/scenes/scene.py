@@ -28,6 +28,14 @@ class Scene:
         without_collision: Whether its impact is one of contacts at rest (Painleve).
         duration: How long its motion is shown [s].
         law: The law that its motion is shown with, as the command line names it.
+
+    Examples:
+        >>> import carom
+        >>> scene = carom.scenes.load("compass-gait")
+        >>> scene.description
+        'a two-legged walker takes a wide step while its trailing foot rests'
+        >>> scene.problem.contacts, scene.system.nq, scene.step_impulse
+        (('A', 'B'), 4, 0.25)
     """
 
     name: str

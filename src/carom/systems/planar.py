@@ -29,11 +29,48 @@ class PlanarSystem(System):
     Coordinates are the joints of the bodies, in the order given; velocities are their rates, so
     that nq = nv and Γ is the identity.
 
+    Args:
+        bodies: The bodies, parents first.
+        contacts: What may touch what.
+        gravity: Acceleration of gravity [m/s^2].
+        inputs: Forces on the joints (nv,) as a function of t, q and v; None for no forces.
+
     Attributes:
         bodies: The bodies, parents first.
         contact_pairs: What touches what, in the order of `contacts`.
         gravity: Acceleration of gravity [m/s^2].
         inputs: Forces on the joints as a function of t, q and v, or None.
+
+    Raises:
+        InvalidProblem: A name is unknown or used twice, or nothing can move.
+
+    Examples:
+        A box of 2 kg, half a metre above the floor.
+
+        >>> from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
+        >>> box = Body.box("box", width=0.4, height=1.0, mass=2.0)
+        >>> corners = zip(("left", "right"), box.outline[0].points)
+        >>> contacts = [PlaneContact(name, Disc("box", at), FLOOR, mu=0.5) for name, at in corners]
+        >>> system = PlanarSystem([box], contacts)
+        >>> system.nq, system.nv, system.contacts, system.mu.tolist()
+        (3, 3, ('left', 'right'), [0.5, 0.5])
+        >>> q, v = [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]
+        >>> system.gap(q).tolist(), round(system.potential_energy(q), 6)
+        ([0.5, 0.5], 19.62)
+        >>> system.mass_matrix(q).diagonal().round(6).tolist(), system.velocity_map(q).shape
+        ([2.0, 2.0, 0.193333], (3, 3))
+        >>> system.normal_jacobian(q).round(6).tolist()
+        [[0.0, 1.0, -0.2], [0.0, 1.0, 0.2]]
+        >>> system.tangent_jacobian(q).round(6).tolist()
+        [[[1.0, 0.0, 0.5]], [[1.0, 0.0, 0.5]]]
+        >>> system.smooth_force(q, v).round(6).tolist()
+        [0.0, -19.62, 0.0]
+        >>> system.contact_bias(q, v).round(6).tolist()
+        [[4.5, 1.8], [4.5, -1.8]]
+        >>> system.dynamics(q, v).J_n.shape, system.body_poses(q).tolist()
+        ((2, 3), [[0.0, 1.0, 0.0]])
+        >>> system.frames(q)["box"].point((0.0, -0.5))
+        (0.0, 0.5)
     """
 
     def __init__(
@@ -44,11 +81,7 @@ class PlanarSystem(System):
         gravity: Vector2 = GRAVITY,
         inputs: Inputs | None = None,
     ) -> None:
-        """Check the tree and the contacts.
-
-        Raises:
-            InvalidProblem: If a name is unknown or used twice, or nothing can move.
-        """
+        """Check the tree and the contacts."""
         self.bodies = tuple(bodies)
         self.contact_pairs = tuple(contacts)
         self.gravity = checked_vector(gravity, "gravity")
@@ -81,19 +114,46 @@ class PlanarSystem(System):
         return np.array([pair.mu for pair in self.contact_pairs], dtype=np.float64)
 
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M = Σ m J_c^T J_c + I J_w^T J_w over the bodies, (nv, nv)."""
+        """Return M = Σ m J_c^T J_c + I J_w^T J_w over the bodies, (nv, nv).
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers.
+        """
         return self.dynamics(q).M
 
     def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return the identity, (nq, nv)."""
+        """Return the identity, (nq, nv).
+
+        Args:
+            q: Configuration, (nq,); it makes no difference.
+        """
         return np.eye(self.nv)
 
     def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return the force of gravity, of inertia and of the inputs, (nv,)."""
+        """Return the force of gravity, of inertia and of the inputs, (nv,).
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            t: Time, which inputs may depend on [s].
+
+        Raises:
+            InvalidProblem: q, v or the inputs are not nv finite numbers.
+        """
         return self.dynamics(q, v, t).force
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return -Σ m g·c, with c the bodies' centres of mass [J]."""
+        """Return -Σ m g·c, with c the bodies' centres of mass [J].
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers.
+        """
         frames = self.frames(q)
         return -float(
             sum(
@@ -103,27 +163,61 @@ class PlanarSystem(System):
         )
 
     def gap(self, q: ArrayLike) -> FloatArray:
-        """Return the distance between the surfaces of each contact, (m,) [m]."""
+        """Return the distance between the surfaces of each contact, (m,) [m].
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers.
+        """
         return self.dynamics(q).phi
 
     def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return d gap / d q, (m, nv)."""
+        """Return d gap / d q, (m, nv).
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers, or a contact has no normal.
+        """
         return self.dynamics(q).J_n
 
     def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return the rows of the material contact points along the tangent, (m, 1, nv)."""
+        """Return the rows of the material contact points along the tangent, (m, 1, nv).
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers, or a contact has no normal.
+        """
         return self.dynamics(q).J_t
 
     def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return dJ/dt v of each contact, normal first, (m, 2) [m/s^2]."""
+        """Return dJ/dt v of each contact, normal first, (m, 2) [m/s^2].
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+
+        Raises:
+            InvalidProblem: q or v is not nv finite numbers, or a contact has no normal.
+        """
         return self.dynamics(q, v).bias
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         """Return everything at one state and time, from one pass over the bodies.
 
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,); at rest if not given.
+            t: Time, which inputs may depend on [s].
+
         Raises:
-            InvalidProblem: If q or v is not `nv` finite numbers, or two discs that may touch
-                have one centre, where no normal exists.
+            InvalidProblem: q, v or the inputs are not nv finite numbers, or two discs that may
+                touch have one centre, where no normal exists.
         """
         n, m = self.nv, len(self.contact_pairs)
         q = self._checked("q", q)
@@ -143,11 +237,25 @@ class PlanarSystem(System):
         return Dynamics(M, force, phi, J_n, J_t[:, None, :], contact_bias)
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
-        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
+        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3).
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers.
+        """
         return self._place(self._checked("q", q), np.zeros(self.nv))[0][:, :3]
 
     def frames(self, q: ArrayLike) -> dict[str, Frame]:
-        """Return every body's frame at `q`, by name."""
+        """Return every body's frame at `q`, by name.
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q is not nq finite numbers.
+        """
         return {
             body.name: Frame((float(x), float(y)), float(angle))
             for body, (x, y, angle) in zip(self.bodies, self.body_poses(q), strict=True)

@@ -22,6 +22,14 @@ class Prismatic:
 
     Attributes:
         axis: Direction; scaled to unit length.
+
+    Raises:
+        InvalidProblem: The axis is not two finite numbers, or has no direction.
+
+    Examples:
+        >>> from carom.systems import Prismatic
+        >>> Prismatic((0.0, 2.0)).axis
+        (0.0, 1.0)
     """
 
     axis: Vector2
@@ -32,24 +40,54 @@ class Prismatic:
 
 @dataclass(frozen=True)
 class Revolute:
-    """Turn about the origin of the frame reached so far [rad]."""
+    """Turn about the origin of the frame reached so far [rad].
+
+    Examples:
+        A rod of 1 m and 1 kg that swings about its end has the inertia l^2 / 3.
+
+        >>> from carom.systems import Body, PlanarSystem, Revolute
+        >>> pendulum = PlanarSystem([Body.rod("rod", 1.0, 1.0, joints=(Revolute(),))], [])
+        >>> pendulum.mass_matrix([0.0]).round(6).tolist()
+        [[0.333333]]
+    """
 
 
 Joint = Prismatic | Revolute
 
 FLOATING: tuple[Joint, ...] = (Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0)), Revolute())
+"""Joints of a body that moves freely: x, y and angle."""
 
 
 @dataclass(frozen=True)
 class Polygon:
-    """Outline a body by a closed polygon in its frame [m]; two points make a line."""
+    """Outline a body by a closed polygon in its frame [m]; two points make a line.
+
+    Attributes:
+        points: Its corners in order, (x, y) each [m].
+
+    Examples:
+        >>> from carom.systems import Body, Polygon
+        >>> square = Polygon(((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
+        >>> Body("box", mass=1.0, inertia=1 / 6, outline=(square,)).outline[0].points[0]
+        (-0.5, -0.5)
+    """
 
     points: tuple[Vector2, ...]
 
 
 @dataclass(frozen=True)
 class Circle:
-    """Outline a body by a circle in its frame [m]."""
+    """Outline a body by a circle in its frame [m].
+
+    Attributes:
+        center: Its centre (x, y) [m].
+        radius: Its radius [m].
+
+    Examples:
+        >>> from carom.systems import Body, Circle
+        >>> Body("disc", mass=1.0, inertia=0.5, outline=(Circle(radius=1.0),)).outline[0].radius
+        1.0
+    """
 
     center: Vector2 = (0.0, 0.0)
     radius: float = 1.0
@@ -70,6 +108,20 @@ class Body:
         joints: One-dof joints, applied in order; each adds one coordinate.
         com: Centre of mass in the body's frame [m].
         outline: Shapes to draw; physics ignores them.
+
+    Raises:
+        InvalidProblem: A number is not finite, or a mass or inertia is negative.
+
+    Examples:
+        >>> from carom.systems import Body
+        >>> Body.box("box", width=3.0, height=1.0, mass=6.0).inertia
+        5.0
+        >>> Body.disc("disc", radius=2.0, mass=1.0).inertia
+        2.0
+        >>> Body.rod("rod", length=2.0, mass=3.0).inertia, Body.rod("rod", 2.0, 3.0).com
+        (1.0, (0.0, -1.0))
+        >>> len(Body.point("bob", mass=1.0).joints)
+        2
     """
 
     name: str
@@ -100,10 +152,22 @@ class Body:
         placement: Vector2 = (0.0, 0.0),
         joints: tuple[Joint, ...] = FLOATING,
     ) -> Body:
-        """Make a uniform box with its frame in its centre [m, kg].
+        """Make a uniform box with its frame in its centre.
 
         Its corners, which contacts need, are the points of its outline: bottom left, bottom
         right, top right, top left.
+
+        Args:
+            name: Name, unique in a system.
+            width: Width [m].
+            height: Height [m].
+            mass: Mass [kg].
+            parent: Name of the body that carries it; None is the world.
+            placement: Offset of its first joint in the parent's frame [m].
+            joints: One-dof joints; it floats if nothing else is said.
+
+        Raises:
+            InvalidProblem: A number is negative or not finite.
         """
         x, y = checked_nonnegative(width, "width") / 2, checked_nonnegative(height, "height") / 2
         outline = (Polygon(((-x, -y), (x, -y), (x, y), (-x, y))),)
@@ -121,7 +185,19 @@ class Body:
         placement: Vector2 = (0.0, 0.0),
         joints: tuple[Joint, ...] = FLOATING,
     ) -> Body:
-        """Make a uniform disc with its frame in its centre [m, kg]."""
+        """Make a uniform disc with its frame in its centre.
+
+        Args:
+            name: Name, unique in a system.
+            radius: Radius [m].
+            mass: Mass [kg].
+            parent: Name of the body that carries it; None is the world.
+            placement: Offset of its first joint in the parent's frame [m].
+            joints: One-dof joints; it floats if nothing else is said.
+
+        Raises:
+            InvalidProblem: A number is negative or not finite.
+        """
         outline = (Circle(radius=checked_nonnegative(radius, "radius")),)
         inertia = mass * radius**2 / 2
         return cls(name, mass, inertia, parent, placement, joints, outline=outline)
@@ -137,9 +213,20 @@ class Body:
         placement: Vector2 = (0.0, 0.0),
         joints: tuple[Joint, ...] = FLOATING,
     ) -> Body:
-        """Make a uniform thin rod that hangs down from the origin of its frame [m, kg].
+        """Make a uniform thin rod that hangs down from the origin of its frame.
 
         It goes from (0, 0) to (0, -length), with its centre of mass half way.
+
+        Args:
+            name: Name, unique in a system.
+            length: Length [m].
+            mass: Mass [kg].
+            parent: Name of the body that carries it; None is the world.
+            placement: Offset of its first joint in the parent's frame [m].
+            joints: One-dof joints; it floats if nothing else is said.
+
+        Raises:
+            InvalidProblem: A number is negative or not finite.
         """
         end = (0.0, -checked_nonnegative(length, "length"))
         com = (0.0, -length / 2)
@@ -157,5 +244,16 @@ class Body:
         placement: Vector2 = (0.0, 0.0),
         joints: tuple[Joint, ...] = FLOATING[:2],
     ) -> Body:
-        """Make a point mass, which floats without turning if nothing else is said [kg]."""
+        """Make a point mass, which floats without turning if nothing else is said.
+
+        Args:
+            name: Name, unique in a system.
+            mass: Mass [kg].
+            parent: Name of the body that carries it; None is the world.
+            placement: Offset of its first joint in the parent's frame [m].
+            joints: One-dof joints.
+
+        Raises:
+            InvalidProblem: The mass is negative, or a number is not finite.
+        """
         return cls(name, mass, 0.0, parent, placement, joints)

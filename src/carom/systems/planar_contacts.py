@@ -25,6 +25,14 @@ class Disc:
         body: Name of the body.
         center: Centre in the body's frame [m].
         radius: Radius [m]; 0 makes a point.
+
+    Raises:
+        InvalidProblem: A number is not finite, or the radius is negative.
+
+    Examples:
+        >>> from carom.systems import Disc
+        >>> Disc("leg", center=(0.0, -1.0), radius=0.05).center
+        (0.0, -1.0)
     """
 
     body: str
@@ -44,6 +52,14 @@ class HalfPlane:
     Attributes:
         point: Any point on its edge [m].
         normal: Direction out of the solid; scaled to unit length.
+
+    Raises:
+        InvalidProblem: A number is not finite, or the normal has no direction.
+
+    Examples:
+        >>> from carom.systems import HalfPlane
+        >>> HalfPlane(point=(1.0, 0.0), normal=(-2.0, 0.0)).normal
+        (-1.0, 0.0)
     """
 
     point: Vector2 = (0.0, 0.0)
@@ -55,6 +71,7 @@ class HalfPlane:
 
 
 FLOOR = HalfPlane()
+"""The ground y = 0."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +83,14 @@ class PlaneContact:
         disc: The disc, on a moving body.
         plane: The half-plane.
         mu: Friction coefficient.
+
+    Raises:
+        InvalidProblem: mu is negative or not finite.
+
+    Examples:
+        >>> from carom.systems import FLOOR, Disc, PlaneContact
+        >>> PlaneContact("foot", Disc("leg", (0.0, -1.0)), FLOOR, mu=0.8).bodies
+        ('leg',)
     """
 
     name: str
@@ -95,6 +120,14 @@ class DiscContact:
         disc: The disc that the normal points to.
         other: The disc that the normal points away from, on another body.
         mu: Friction coefficient.
+
+    Raises:
+        InvalidProblem: mu is negative or not finite, or both discs are on one body.
+
+    Examples:
+        >>> from carom.systems import Disc, DiscContact
+        >>> DiscContact("pair", Disc("top", radius=1.0), Disc("left", radius=1.0), mu=0.8).bodies
+        ('top', 'left')
     """
 
     name: str

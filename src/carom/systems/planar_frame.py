@@ -18,13 +18,24 @@ class Frame:
     Attributes:
         origin: Position of the frame's origin in the world [m].
         angle: Rotation from the world, counter-clockwise [rad].
+
+    Examples:
+        >>> import math
+        >>> from carom.systems.planar_frame import Frame
+        >>> x, y = Frame(origin=(1.0, 0.0), angle=math.pi / 2).point((2.0, 0.0))
+        >>> round(x, 9), round(y, 9)
+        (1.0, 2.0)
     """
 
     origin: Vector2
     angle: float
 
     def point(self, offset: Vector2) -> Vector2:
-        """Return the world position of a point fixed in this frame [m]."""
+        """Return the world position of a point fixed in this frame [m].
+
+        Args:
+            offset: The point in this frame, (x, y) [m].
+        """
         cosine, sine = math.cos(self.angle), math.sin(self.angle)
         x, y = offset
         return (

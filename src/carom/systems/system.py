@@ -13,7 +13,7 @@ from carom.typing import ArrayLike, FloatArray
 
 
 class Dynamics(NamedTuple):
-    """A system's equations of motion at one state: M dv/dt = force + J^T contact forces.
+    """Hold a system's equations of motion at one state: M dv/dt = force + J^T contact forces.
 
     Attributes:
         M: (nv, nv) mass matrix.
@@ -22,6 +22,17 @@ class Dynamics(NamedTuple):
         J_n: (m, nv) normal Jacobian.
         J_t: (m, d, nv) tangential Jacobian.
         bias: (m, 1 + d) dJ/dt v, normal first [m/s^2].
+
+    Examples:
+        A disc of 2 kg and radius 0.5 m rests on a floor.
+
+        >>> from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
+        >>> contact = PlaneContact("floor", Disc("disc", radius=0.5), FLOOR, mu=0.3)
+        >>> here = PlanarSystem([Body.disc("disc", 0.5, 2.0)], [contact]).dynamics([0.0, 0.5, 0.0])
+        >>> here.M.diagonal().tolist(), here.force.round(9).tolist()
+        ([2.0, 2.0, 0.25], [0.0, -19.62, 0.0])
+        >>> here.phi.tolist(), here.J_n.tolist(), here.J_t.tolist()
+        ([0.0], [[0.0, 1.0, 0.0]], [[[1.0, 0.0, 0.5]]])
     """
 
     M: FloatArray
@@ -38,17 +49,43 @@ class System(ABC):
     Joining an engine means writing one subclass: it maps a configuration `q` to the inertia and
     the contact geometry there. Contacts keep one order everywhere: entry `i` of `contacts`, `mu`,
     `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact.
+
+    Examples:
+        A ball of 2 kg that moves along a vertical line over a floor.
+
+        >>> import numpy as np
+        >>> import carom
+        >>> class Ball(carom.System):
+        ...     nq, nv, contacts, mu = 1, 1, ("floor",), np.array([0.5])
+        ...     def mass_matrix(self, q): return np.array([[2.0]])
+        ...     def velocity_map(self, q): return np.eye(1)
+        ...     def smooth_force(self, q, v, t=0.0): return np.array([-2.0 * 9.81])
+        ...     def potential_energy(self, q): return 2.0 * 9.81 * float(q[0])
+        ...     def gap(self, q): return np.array([q[0]])
+        ...     def normal_jacobian(self, q): return np.array([[1.0]])
+        ...     def tangent_jacobian(self, q): return np.zeros((1, 1, 1))
+        ...     def contact_bias(self, q, v): return np.zeros((1, 2))
+        >>> Ball().energy([1.0], [0.0]), Ball().dynamics([1.0]).phi.tolist()
+        (19.62, [1.0])
+        >>> Ball().impact_problem([0.0], [-3.0]).contacts
+        ('floor',)
+
+        It falls from 1 m and hits after sqrt(2 / g):
+
+        >>> motion = carom.simulate(Ball(), [1.0], [0.0], 1.0, carom.RouthSingle())
+        >>> round(motion.impacts[0].t, 6), round((2.0 / 9.81) ** 0.5, 6)
+        (0.451524, 0.451524)
     """
 
     @property
     @abstractmethod
     def nq(self) -> int:
-        """Return the number of configuration coordinates."""
+        """Return the number nq of configuration coordinates."""
 
     @property
     @abstractmethod
     def nv(self) -> int:
-        """Return the number of generalized velocities."""
+        """Return the number nv of generalized velocities."""
 
     @property
     @abstractmethod
@@ -62,11 +99,19 @@ class System(ABC):
 
     @abstractmethod
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M(q), (nv, nv), so that the kinetic energy is v·M v / 2 [J]."""
+        """Return M(q), (nv, nv), so that the kinetic energy is v·M v / 2 [J].
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v."""
+        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
@@ -74,36 +119,69 @@ class System(ABC):
 
         That is gravity, the forces of inertia (Coriolis and centrifugal) and inputs, so that
         M dv/dt = F_s while nothing touches.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            t: Time [s].
         """
 
     @abstractmethod
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return the potential energy of the forces that have one, such as gravity [J]."""
+        """Return the potential energy of the forces that have one, such as gravity [J].
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def gap(self, q: ArrayLike) -> FloatArray:
-        """Return φ(q), (m,) [m]: > 0 apart, < 0 penetrating."""
+        """Return φ(q), (m,) [m]: > 0 apart, < 0 penetrating.
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_n(q), (m, nv), so that dφ/dt = J_n v [m/s]."""
+        """Return J_n(q), (m, nv), so that dφ/dt = J_n v [m/s].
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_t(q), (m, d, nv): J_t v is the sliding velocity of the material points [m/s]."""
+        """Return J_t(q), (m, d, nv): J_t v is the sliding velocity of the material points [m/s].
+
+        Args:
+            q: Configuration, (nq,).
+        """
 
     @abstractmethod
     def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return dJ/dt v of each contact, normal first, (m, 1 + d) [m/s^2].
 
         A contact accelerates by J dv/dt + bias.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
         """
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time; v is at rest if not given.
+        """Return everything at one state and time.
 
         A system that finds all of it in one pass does well to override this: `simulate` calls
         nothing else while it integrates.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,); at rest if not given.
+            t: Time [s].
+
+        Raises:
+            InvalidProblem: A method of the system answers with an array of a wrong shape.
         """
         rates = np.zeros(self.nv) if v is None else v
         m, nv = len(self.contacts), self.nv
@@ -117,7 +195,12 @@ class System(ABC):
         )
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Return kinetic plus potential energy [J]."""
+        """Return kinetic plus potential energy [J].
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+        """
         rates = np.asarray(v, dtype=np.float64)
         return float(0.5 * rates @ self.mass_matrix(q) @ rates) + self.potential_energy(q)
 
