@@ -188,6 +188,17 @@ def test_nothing_to_draw(ax):
         plot_outcomes(None, ax)
 
 
+def test_sets_of_two_impacts(ax, outcomes):
+    stack = carom.Sequential().resolve(carom.scenes.load("disk-stack").problem)
+    with pytest.raises(carom.InvalidProblem, match="sets of one impact"):
+        plot_outcomes(outcomes, ax, sequential=stack)
+
+
+def test_what_is_no_set_of_outcomes(ax, outcomes):
+    with pytest.raises(carom.InvalidProblem, match="samples or polytopes, got a ndarray"):
+        plot_outcomes(outcomes.v_post, ax)
+
+
 def segments_of(ax):
     return [
         line.get_xydata()
@@ -212,6 +223,18 @@ class TestExact:
         np.testing.assert_allclose(points, 0.0, atol=1e-12)
         assert len(points) == 3
         assert legend_of(ax) == ["exact set", "before the impact"]
+
+    def test_may_come_first(self, ax, exact):
+        plot_outcomes(exact, ax)
+        assert legend_of(ax) == ["exact set", "before the impact"]
+        with pytest.raises(carom.InvalidProblem, match="exact: expected none"):
+            plot_outcomes(exact, ax, exact=exact)
+
+    def test_outer_set_brings_its_samples(self, ax, walker):
+        law = carom.RouthExact(max_polyhedra=3, on_budget="outer", num_samples=200)
+        outer = law.resolve(walker)
+        plot_outcomes(outer, ax, num_paths=0)
+        assert len(drawn(ax, style.SET)) == len(outer.inner) > 0
 
     def test_limits_hold_the_set(self, ax, exact):
         plot_outcomes(None, ax, exact=exact, x=("B", 1), y=("B", 0))

@@ -1,0 +1,167 @@
+"""One small drawing of every function in `carom.plots`, for tests that look at all of them.
+
+A new function needs a drawing here, by its own name or with a dash and a word after it.
+"""
+
+import io
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import matplotlib.style
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+import carom
+from carom import plots
+from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
+
+DPI = 60
+SIZE = (5.0, 4.0)
+"""Of a drawing of one ax [inch]."""
+PLACE = (0.2, 0.4, 0.75, 0.56)
+"""Of the ax in it: left, bottom, width and height, as shares."""
+ONE = carom.Routh(num_samples=1)
+
+
+def render(figure: Figure) -> Image.Image:
+    """Return a figure as it is written to a file, in matplotlib's own style."""
+    buffer = io.BytesIO()
+    with matplotlib.style.context("default"):
+        figure.savefig(buffer, format="png", dpi=DPI)
+    return Image.open(buffer).convert("RGB")
+
+
+@cache
+def draw(name: str) -> Figure:
+    """Return a drawing by its name."""
+    with matplotlib.style.context("default"):
+        return DRAWINGS[name]()
+
+
+def film() -> Image.Image:
+    """Return a picture out of the middle of an animation, just after an impact."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "film.gif"
+        with matplotlib.style.context("default"):
+            plots.animate(block_motion(), file, fps=25, size=(240, 180))
+        with Image.open(file) as gif:
+            gif.seek(1)
+            return gif.convert("RGB")
+
+
+@cache
+def block():
+    return carom.scenes.load("rocking-block")
+
+
+@cache
+def walker():
+    return carom.scenes.load("compass-gait")
+
+
+@cache
+def block_motion():
+    """A block that lands flat and rocks a few times."""
+    scene = block()
+    return carom.simulate(scene.system, scene.q, scene.v, 0.12, ONE)
+
+
+@cache
+def block_motions(num):
+    scene = block()
+    return carom.simulate_many(
+        scene.system, scene.q, scene.v, 0.1, ONE, num, seed=1, num_processes=1
+    )
+
+
+@cache
+def ball_motion(speed):
+    """A ball that is thrown up, falls, hits and rests."""
+    body = Body.point("ball", 1.0, joints=(Prismatic((0.0, 1.0)),))
+    system = PlanarSystem([body], [PlaneContact("A", Disc("ball"), FLOOR, 0.0)])
+    return carom.simulate(system, [0.1], [speed], 0.5, carom.RouthSingle())
+
+
+@cache
+def laws(name):
+    """Return what every law says of a scene, by the arguments of `plot_outcomes`."""
+    problem = carom.scenes.load(name).problem
+    return {
+        "outcomes": carom.Routh(num_samples=150, seed=1).resolve(problem),
+        "exact": carom.RouthExact().resolve(problem),
+        "simultaneous": carom.AnitescuPotra().resolve(problem),
+        "sequential": carom.Sequential().resolve(problem),
+    }
+
+
+def _on_ax(draw_on):
+    """Return a function that draws on the only ax of a new figure."""
+
+    def drawing() -> Figure:
+        figure = Figure(figsize=SIZE, dpi=DPI)
+        # Not laid out by the size of its words, which one pixel more would shift as a whole.
+        ax = figure.add_axes(PLACE)
+        assert draw_on(ax) is ax
+        return figure
+
+    return drawing
+
+
+def _every_law(ax):
+    sets = dict(laws("rocking-block"))
+    return plots.plot_outcomes(sets.pop("outcomes"), ax, **sets, num_paths=15)
+
+
+def _exact_alone(ax):
+    return plots.plot_outcomes(laws("compass-gait")["exact"], ax, x=("B", 1), y=("B", 0))
+
+
+def _scene(ax):
+    return plots.plot_scene(walker().system, walker().q, ax, v=walker().v)
+
+
+def _stack(ax):
+    stack = carom.scenes.load("disk-stack")
+    # The upper disc is lifted and turned.
+    q = np.add(stack.q, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4, 0.5])
+    return plots.plot_scene(stack.system, q, ax)
+
+
+def _phases(ax):
+    for speed in (0.5, -1.0):
+        plots.plot_phase(ball_motion(speed), ax, coordinate=0, label=f"{speed} m/s")
+    ax.legend()
+    return ax
+
+
+def _spread(ax):
+    few, many = block_motions(3), block_motions(8)
+    return plots.plot_spread({"3 motions": few, "8 motions": many}, ax, coordinate=2)
+
+
+DRAWINGS = {
+    "plot_outcomes": _on_ax(_every_law),
+    "plot_outcomes-exact": _on_ax(_exact_alone),
+    "plot_scene": _on_ax(_scene),
+    "plot_scene-stack": _on_ax(_stack),
+    "plot_states": _on_ax(lambda ax: plots.plot_states(block_motion(), ax)),
+    "plot_states-s": _on_ax(lambda ax: plots.plot_states(block_motion(), ax, clock="s", of="v")),
+    "plot_rates": _on_ax(lambda ax: plots.plot_rates(block_motion(), ax)),
+    "plot_energy": _on_ax(lambda ax: plots.plot_energy(block_motion(), ax)),
+    "plot_impulses": _on_ax(lambda ax: plots.plot_impulses(block_motion(), ax)),
+    "plot_phase": _on_ax(_phases),
+    "plot_bundle": _on_ax(
+        lambda ax: plots.plot_bundle(block_motions(8), ax, coordinate=2, label="blocks")
+    ),
+    "plot_spread": _on_ax(_spread),
+    "outcomes_overview": lambda: plots.outcomes_overview(
+        laws("compass-gait")["outcomes"],
+        **{key: value for key, value in laws("compass-gait").items() if key != "outcomes"},
+        num_paths=10,
+        title="a walker",
+    ),
+    "trajectory_overview": lambda: plots.trajectory_overview(block_motion(), title="a block"),
+    "bundle_overview": lambda: plots.bundle_overview(block_motions(8), title="blocks"),
+}
