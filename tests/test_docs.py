@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import carom
+from carom.cli import COMMANDS
+from carom.cli.parser import parse
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("tutorial/*.md"), *DOCS.glob("how-to/*.md")])
-ALL_PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -59,9 +59,101 @@ def name_of(path):
     return path.relative_to(DOCS).as_posix()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if "```python\n" in path.read_text("utf-8")], ids=name_of
+)
 def test_page_runs_and_prints_what_it_shows(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block, printed, shown in run_page(path):
         if shown is not None:
             assert printed == shown, f"{name_of(path)}, block at line {block.line}"
+
+
+def quoted(text):
+    return re.findall(r"`([^`]+)`", text)
+
+
+def resolve(name):
+    """Return the object of a dotted name; of a module and its function alike, the function."""
+    first, *parts = name.split(".")
+    found, module = importlib.import_module(first), first
+    for part in parts:
+        module = f"{module}.{part}"
+        if not hasattr(found, part):
+            importlib.import_module(module)
+        found = getattr(found, part)
+    return found
+
+
+def functions_of(path):
+    """Return the names of the functions of a file."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.fixture(scope="module")
+def theory():
+    """Return the rows of the theory map: paper, what it says, code, tests."""
+    lines = (DOCS / "theory.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| paper")]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+class TestTheoryMap:
+    def test_every_row_is_checked_or_says_that_it_is_not(self, theory):
+        assert len(theory) > 30
+        for row in theory:
+            assert len(row) == 4, row
+            assert "tests/" in row[3] or row[3].startswith("not checked"), row
+
+    def test_everything_named_exists(self, theory):
+        names = [name for row in theory for name in quoted(row[2])]
+        assert len(names) > 30
+        for name in names:
+            assert name.startswith("carom.")
+            assert resolve(name) is not None
+
+    def test_every_test_named_exists(self, theory):
+        named = [name for row in theory for name in quoted(row[3]) if name.startswith("tests/")]
+        assert len(named) > 30
+        for name in named:
+            path, _, test = name.partition("::")
+            assert test in functions_of(path), name
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Return the entries of the reference: where a thing is defined, and its heading."""
+    entry = re.compile(r"^::: (\S+)\n    options:\n      heading: (\S+)\n", re.MULTILINE)
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("api/*.md")]
+    return [found for page in pages for found in entry.findall(page)]
+
+
+class TestReference:
+    def test_headings_are_names_of_what_is_shown(self, reference):
+        for home, heading in reference:
+            assert resolve(home) is resolve(heading)
+
+    @pytest.mark.parametrize(
+        "module", ["carom", "carom.compliant", "carom.plots", "carom.scenes", "carom.systems"]
+    )
+    def test_every_public_name_has_an_entry(self, module, reference):
+        shown = {heading for _, heading in reference}
+        names = importlib.import_module(module).__all__
+        # What carom itself exports is shown under that name.
+        assert not {n for n in names if not {f"{module}.{n}", f"carom.{n}"} & shown}
+
+
+def commands(path):
+    """Return the command lines of carom in a page's shell blocks."""
+    lines = [
+        line for block in blocks(path) if block.language == "sh" for line in block.text.splitlines()
+    ]
+    return [line for line in lines if line.startswith("carom ")]
+
+
+def test_commands_are_understood():
+    lines = [line for path in [ROOT / "README.md", *PAGES] for line in commands(path)]
+    assert len(lines) > 10
+    for line in lines:
+        parse(COMMANDS, shlex.split(line, comments=True)[1:])
