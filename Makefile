@@ -43,7 +43,8 @@ bench: $(VENV)/.stamp-bench ## Compare speed with other solvers, into benchmarks
 	@$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.stamp-docs ## Build the documentation, which works offline, into site
-	@$(BIN)/mkdocs build --strict
+	@# The variable silences advice that has nothing to do with the pages.
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'Documentation: site/index.html'
 
 clean: ## Remove caches (Numba's too), builds and outputs
