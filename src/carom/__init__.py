@@ -1,6 +1,17 @@
 """Compute every way in which a simultaneous rigid-body impact can end.
 
 Names are loaded when they are first used, so that `import carom` is quick.
+
+Examples:
+    A block lands flat on its corners A and B.
+
+    >>> import carom
+    >>> outcomes = carom.post_impact_set(carom.scenes.load("rocking-block").problem)
+    >>> for kind in outcomes.kinds:
+    ...     print(kind)
+    A lifts, B sticks
+    A sticks, B lifts
+    A sticks, B sticks
 """
 
 from __future__ import annotations

@@ -42,6 +42,19 @@ class CompliantImpact:
         impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
         touched_at: (m,) time when each contact first touched, nan if it never did [s].
         status: "over", "time limit", "step limit", or "stalled": the integrator cannot go on.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-6)
+        >>> impact = law.resolve(block.system, block.q, block.v)
+        >>> bool((impact.v_post == impact.v[-1]).all()), bool(impact.energy[-1] < impact.energy[0])
+        (True, True)
+
+        Both corners touch at once:
+
+        >>> impact.touched_at.tolist(), impact.share_before("A", "B")
+        ([0.0, 0.0], 0.0)
     """
 
     system: System
@@ -69,6 +82,10 @@ class CompliantImpact:
         """Return the share of a contact's normal impulse that came before another one touched.
 
         It is 1 if the other never touched, and nan if the contact itself had no impulse.
+
+        Args:
+            contact: Name of the contact whose impulse is looked at.
+            other: Name of the contact that is waited for.
 
         Raises:
             InvalidProblem: A name is not that of a contact.

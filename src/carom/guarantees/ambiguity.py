@@ -38,13 +38,20 @@ MOST_PAIRS = 2**22
 
 @dataclass(frozen=True)
 class Kind:
-    """Outcomes in which every contact does the same.
+    """Describe outcomes in which every contact does the same.
 
     Attributes:
         words: What contacts do, e.g. "A sticks, B lifts".
         share: Share of the samples; None for polyhedra.
         dimension: Largest dimension of the polyhedra's parts that are of this kind; None for
             samples.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.ambiguity import ambiguity
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> print(ambiguity(carom.RouthExact().resolve(block)).kinds[0])
+        A lifts, B sticks (dimension 1)
     """
 
     words: str
@@ -59,7 +66,7 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Ambiguity:
-    """How much the outcomes of an impact differ, and along what the impact acts.
+    """Tell how much the outcomes of an impact differ, and along what the impact acts.
 
     Attributes:
         problem: The impact.
@@ -70,6 +77,24 @@ class Ambiguity:
             are in order of how much the outcomes differ from v_pre along them.
         residual: Largest |P (v_post - v_pre)|_M over the set, as a share of |v_pre|_M: at most
             `RANK`.
+
+    Examples:
+        A block lands flat. Its contacts stick, so that an impact moves it along 2 of 3 directions.
+
+        >>> import carom
+        >>> from carom.guarantees.ambiguity import ambiguity
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> outcomes = carom.RouthExact().resolve(block)
+        >>> answer = ambiguity(outcomes)
+        >>> answer.num_kinds, answer.rank, round(answer.relative_distance, 3)
+        (3, 2, 0.5)
+        >>> changes = (outcomes.v_post - block.v_pre).T
+        >>> bool(abs(answer.projector @ changes).max() < 1e-9)
+        True
+        >>> bool(abs(answer.euclidean_projector @ changes).max() < 1e-9)
+        True
+        >>> answer.euclidean_basis.shape
+        (3, 2)
     """
 
     problem: ImpactProblem
@@ -134,10 +159,13 @@ def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
 
     What is said of an exact set is exact. Of samples, it holds for these samples.
 
+    Args:
+        outcomes: Samples or polyhedra.
+
     Raises:
         InvalidProblem: The set is empty, or neither samples nor polyhedra.
 
-    Example:
+    Examples:
         >>> import carom
         >>> from carom.guarantees.ambiguity import ambiguity
         >>> block = carom.scenes.load("rocking-block").problem

@@ -27,7 +27,7 @@ CANCELS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Pointedness:
-    """Whether impulses can cancel, with a proof.
+    """Tell whether impulses can cancel, with a proof.
 
     Attributes:
         is_pointed: True if they cannot.
@@ -39,6 +39,17 @@ class Pointedness:
             are none.
         residual: By how much r . ray >= 1 is violated at most, or the velocity [sqrt(J)] that is
             left of the jamming impulses: how well the proof holds.
+
+    Examples:
+        A ball between two walls can be pressed by both, and nothing moves.
+
+        >>> import carom
+        >>> from carom.guarantees.cone import pointedness
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[1.0]], J_n=[[1.0], [-1.0]], J_t=[[0.0], [0.0]], mu=0.0, v_pre=[-1.0])
+        >>> cone = pointedness(ball)
+        >>> cone.is_pointed, cone.jamming[:, 0].round(9).tolist()
+        (False, [0.5, 0.5])
     """
 
     is_pointed: bool
@@ -49,9 +60,25 @@ class Pointedness:
 
 
 def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
-    """Return the rays as impulses (n, m (1 + d)) of unit normal, and as velocities (n, nv).
+    """Return the rays of the friction cone, as impulses and as velocities.
 
     A contact without friction has one ray, its normal.
+
+    Args:
+        problem: The impact.
+
+    Returns:
+        Impulses (n, m (1 + d)) of unit normal [N s], and the velocities (n, nv) that they give.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.cone import friction_rays
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> impulses, velocities = friction_rays(ball)
+        >>> impulses.tolist(), velocities.tolist()
+        ([[1.0, 0.5], [1.0, -0.5]], [[0.25, 0.5], [-0.25, 0.5]])
     """
     width = 1 + problem.num_tangents
     directions = friction_directions(problem.num_tangents, problem.num_directions)
@@ -67,13 +94,22 @@ def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
 
 
 def pointedness(problem: ImpactProblem) -> Pointedness:
-    """Decide whether a problem's friction cone is pointed.
+    """Decide whether a problem's friction cone is pointed [HalmPosa, assump:nondegenerate].
 
-    Example:
+    Args:
+        problem: The impact; its velocity plays no part.
+
+    Examples:
+        For a ball of 2 kg, r = (0, 2) turns a velocity into the normal impulse that it takes.
+
         >>> import carom
         >>> from carom.guarantees.cone import pointedness
-        >>> pointedness(carom.scenes.load("compass-gait").problem).is_pointed
-        True
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> cone = pointedness(ball)
+        >>> cone.is_pointed, round(float(cone.r[1]), 9), cone.jamming
+        (True, 2.0, None)
     """
     impulses, rays = friction_rays(problem)
     root = np.linalg.cholesky(problem.M)

@@ -21,7 +21,7 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Dissipation:
-    """What recorded paths do to kinetic energy.
+    """Tell what recorded paths do to kinetic energy.
 
     Attributes:
         num_paths: How many paths were looked at.
@@ -29,6 +29,16 @@ class Dissipation:
         largest_change: Largest change of energy in one step, as a share of that before the
             impact: below 0 if every step loses.
         least_loss: Least share of the energy that a whole impact loses.
+
+    Examples:
+        One corner after the other, the block keeps 7.35 % of its energy.
+
+        >>> import carom
+        >>> from carom.guarantees.dissipation import dissipation
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> losses = dissipation(carom.Sequential().resolve(block))
+        >>> losses.num_paths, losses.num_steps, losses.is_strict, round(losses.least_loss, 4)
+        (2, 4, True, 0.9265)
     """
 
     num_paths: int
@@ -43,7 +53,20 @@ class Dissipation:
 
 
 def path_energy(problem: ImpactProblem, path: ImpactPath) -> FloatArray:
-    """Return the kinetic energy along a path, (steps + 1,) [J]."""
+    """Return the kinetic energy along a path, (steps + 1,) [J].
+
+    Args:
+        problem: The impact.
+        path: Its steps.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.dissipation import path_energy
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> path = carom.Sequential(order=("A", "B")).resolve(block).path(0)
+        >>> path_energy(block, path).round(5).tolist()
+        [0.5, 0.075, 0.03675]
+    """
     return np.asarray(problem.kinetic_energy(path.v))
 
 
@@ -52,6 +75,18 @@ def dissipation(outcomes: SampledSet, num_paths: int = 256) -> Dissipation:
 
     Under a pointed friction cone every step that moves the velocity loses energy [HalmPosa,
     thm:strictdissipation].
+
+    Args:
+        outcomes: Samples of a law that steps.
+        num_paths: Number of paths that are followed at most.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.dissipation import dissipation
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> losses = dissipation(carom.Routh(num_samples=100).resolve(block), num_paths=10)
+        >>> losses.num_paths, losses.is_strict, losses.least_loss > 0.92
+        (10, True, True)
     """
     problem = outcomes.problem
     count = min(num_paths, len(outcomes))

@@ -23,12 +23,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class WorstImpulse:
-    """The largest accrued normal impulse s, and how it comes about.
+    """Hold the largest accrued normal impulse s, and how it comes about.
 
     Attributes:
         s: The largest sum of normal impulses over all solutions of the inclusion [N s]; infinite
             if impulses can cancel at a velocity that is reached and still collides.
         path: A solution that takes it; if s is infinite, one that leads to such a velocity.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s is stopped by 2 N s, and by half of it half way.
+
+        >>> import carom
+        >>> from carom.guarantees.impulse import worst_impulse
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> worst = worst_impulse(ball)
+        >>> round(worst.s, 9), worst.dissipation([1.0, 2.0]).round(9).tolist()
+        (2.0, [0.5, 1.0])
     """
 
     s: float
@@ -44,6 +56,9 @@ class WorstImpulse:
         and by homogeneity from its multiples (s scales along): an impact that has taken the
         normal impulse s has lost at least this share of its speed. Energy is convex, so that the
         largest is at a corner of what is reached. NaN where no solution lasts so long.
+
+        Args:
+            s: (n,) accrued normal impulses, or one [N s].
 
         Raises:
             CaromError: s is infinite, so that not all that is reached was found.
@@ -73,6 +88,18 @@ def worst_impulse(
     """Return the largest impulse, or None if it is not found within the budget.
 
     It needs the extra `carom[exact]`, few contacts and an impact that collides.
+
+    Args:
+        problem: The impact.
+        max_seconds: Budget of time [s].
+        max_polyhedra: Budget of polyhedra.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.impulse import worst_impulse
+        >>> worst = worst_impulse(carom.scenes.load("rocking-block", speed=1.0).problem)
+        >>> round(worst.s, 6), worst.path.num_steps
+        (1.105, 2)
     """
     if find_spec("ppl") is None or not problem.is_colliding(problem.v_pre):
         return None

@@ -33,7 +33,7 @@ LARGE = 36.0
 
 @dataclass(frozen=True, eq=False)
 class Steepest:
-    """Where a step is as steep as can be.
+    """Show where a step is as steep as can be.
 
     Attributes:
         constant: How much it magnifies there, the Lipschitz constant.
@@ -41,6 +41,13 @@ class Steepest:
         lambda_max: (m,) caps [N s]; with v it lies inside the piece.
         direction: (nv + m,) the change of (v, lambda_max) that is magnified most.
         modes: The contacts' modes by name.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.lipschitz import step_lipschitz
+        >>> steepest = step_lipschitz(carom.scenes.load("rocking-block").problem).steepest_by_energy
+        >>> round(steepest.constant, 3), steepest.v.shape, steepest.direction.shape
+        (6.813, (3,), (5,))
     """
 
     constant: float
@@ -52,7 +59,7 @@ class Steepest:
 
 @dataclass(frozen=True, eq=False)
 class Lipschitz:
-    """How much a step can magnify a change of velocity and caps; for unique steps only.
+    """Tell how much a step can magnify a change of velocity and caps; for unique steps only.
 
     Attributes:
         steepest: In the paper's norms: |v'|_2 by |(v, lambda_max)|_2. They depend on coordinates
@@ -61,6 +68,18 @@ class Lipschitz:
             the same in all coordinates and units.
         impulse_weight: (m,) |J_n,i|_{M^-1}, the |v|_M that a unit of normal impulse at contact i
             makes of rest [sqrt(J) / N s].
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.lipschitz import step_lipschitz
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> lipschitz = step_lipschitz(ball)
+        >>> round(lipschitz.L_energy, 3), round(lipschitz.L, 3)
+        (1.5, 1.146)
+        >>> round(lipschitz.log10_samples(0.1, 0.05, num_steps=5, step_impulse=1.0))
+        12
     """
 
     steepest: Steepest
@@ -131,7 +150,10 @@ def step_lipschitz(
         problem: The impact; its velocity plays no part.
         uniqueness: What `step_uniqueness` says of it, if that is known.
 
-    Example:
+    Raises:
+        InvalidProblem: There are too many solutions of a step to be listed.
+
+    Examples:
         >>> import carom
         >>> from carom.guarantees.lipschitz import step_lipschitz
         >>> block = step_lipschitz(carom.scenes.load("rocking-block").problem)

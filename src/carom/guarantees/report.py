@@ -46,7 +46,7 @@ MOST_SAMPLES = 2**17
 
 @dataclass(frozen=True, eq=False)
 class Guarantees:
-    """What holds for one impact; prints as a table.
+    """Tell what holds for one impact; prints as a table.
 
     Attributes:
         problem: The impact.
@@ -63,6 +63,21 @@ class Guarantees:
             be larger; None if outcomes are not known exactly.
         losses: What sampled paths do to the energy.
         ambiguity: How outcomes differ.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s.
+
+        >>> import carom
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> report = carom.check(ball)
+        >>> len(report.statements), {statement.verdict for statement in report.statements}
+        (9, {'holds'})
+        >>> report.holdout.is_met, round(report.worst.s, 9), report.coverage[0] < 1e-9
+        (True, 2.0, True)
+        >>> report.json()["contacts"], str(report).split("  [")[0]
+        (['A'], 'holds     pointed friction cone')
     """
 
     problem: ImpactProblem
@@ -139,7 +154,7 @@ def check(
         InvalidProblem: An option is out of range.
         ImpactNotResolved: No outcome was found at all.
 
-    Example:
+    Examples:
         >>> import carom
         >>> report = carom.check(carom.scenes.load("rocking-block").problem)
         >>> report.cone.is_pointed, report.uniqueness.is_unique

@@ -32,7 +32,7 @@ NEAR = 0.02
 
 @dataclass(frozen=True)
 class Statement:
-    """One guarantee.
+    """State one guarantee.
 
     Attributes:
         title: What it is about.
@@ -40,6 +40,14 @@ class Statement:
         source: The theorem, lemma or assumption of the paper, or carom's own method.
         lines: What it says, and what to do where it fails.
         values: Its numbers, for programs.
+
+    Examples:
+        >>> import carom
+        >>> statement = carom.check(carom.scenes.load("rocking-block").problem).statements[0]
+        >>> statement.title, statement.verdict
+        ('pointed friction cone', 'holds')
+        >>> sorted(statement.json())
+        ['lines', 'source', 'title', 'values', 'verdict']
     """
 
     title: str

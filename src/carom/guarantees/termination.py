@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Termination:
-    """How many steps of the paper's algorithm an impact takes.
-
-    [HalmPosa, thm:ExponentialSimulationDecay]: with uniform draws of step h,
-    P(steps > c ceil(|v|_M) + k) <= exp(-k / (m + 1)^2).
+    """Bound how many steps of the paper's algorithm an impact takes.
 
     Attributes:
         sigma: Least eigenvalue of M.
@@ -31,6 +28,21 @@ class Termination:
         speed: |v_pre|_M [sqrt(J)].
         num_contacts: m.
         largest_impulse: No solution accrues more normal impulse: 2 |r|_{M^-1} |v_pre|_M [N s].
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s, in steps of at most 2 N s.
+
+        >>> import carom
+        >>> from carom.guarantees.cone import pointedness
+        >>> from carom.guarantees.termination import termination
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> bound = termination(ball, pointedness(ball), step_impulse=2.0)
+        >>> bound.c_energy, round(bound.largest_impulse, 9)
+        (8, 4.0)
+        >>> bound.steps_for(0.01), round(bound.probability(35), 4)
+        (35, 0.0087)
     """
 
     sigma: float
@@ -42,13 +54,22 @@ class Termination:
     largest_impulse: float
 
     def probability(self, num_steps: int, *, by_energy: bool = True) -> float:
-        """Return a bound on the probability that an impact takes more steps than given."""
+        """Return a bound on the probability that an impact takes more steps than given.
+
+        Args:
+            num_steps: Number of steps.
+            by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
+        """
         constant = self.c_energy if by_energy else self.c
         k = num_steps - constant * math.ceil(self.speed)
         return 1.0 if k <= 0 else math.exp(-k / (self.num_contacts + 1) ** 2)
 
     def steps_for(self, probability: float, *, by_energy: bool = True) -> int:
         """Return a number of steps that is exceeded with at most the given probability.
+
+        Args:
+            probability: A number between 0 and 1.
+            by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
 
         Raises:
             InvalidProblem: The probability does not lie between 0 and 1.
@@ -63,7 +84,22 @@ class Termination:
 def termination(
     problem: ImpactProblem, cone: Pointedness, step_impulse: float
 ) -> Termination | None:
-    """Return the bound, or None if the cone is not pointed: then nothing is promised."""
+    """Return the bound, or None if the cone is not pointed: then nothing is promised.
+
+    Args:
+        problem: The impact.
+        cone: What `pointedness` says of it.
+        step_impulse: The paper's h [N s].
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.cone import pointedness
+        >>> from carom.guarantees.termination import termination
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> bound = termination(block, pointedness(block), step_impulse=0.3)
+        >>> round(bound.sigma, 6), round(bound.r_norm, 6), bound.num_contacts
+        (0.416667, 1.0, 2)
+    """
     if cone.r is None or cone.r_energy is None:
         return None
     m = problem.num_contacts
@@ -89,8 +125,20 @@ def single_contact_rate(problem: ImpactProblem) -> float:
     M^-1 J^T. Without friction, where the lemma says nothing, 1 / |J_n|_{M^-1}. In space mu stands
     for mu cos(pi / k): that much of the slip at least is along one of k friction directions.
 
+    Args:
+        problem: An impact of one contact.
+
     Raises:
         InvalidProblem: There are several contacts.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.termination import single_contact_rate
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.0, -1.0])
+        >>> round(single_contact_rate(ball), 6), round(8**0.5, 6)
+        (2.828427, 2.828427)
     """
     if problem.num_contacts != 1:
         raise InvalidProblem(f"J_n: expected one contact, got {problem.num_contacts}")

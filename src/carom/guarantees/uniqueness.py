@@ -48,7 +48,7 @@ MOST_PAIRS = 40_000
 
 @dataclass(frozen=True, eq=False)
 class AmbiguousStep:
-    """One step that has two outcomes.
+    """Show one step that has two outcomes.
 
     Attributes:
         v: (nv,) velocity before, of the same energy as the problem's.
@@ -57,6 +57,17 @@ class AmbiguousStep:
         impulses: (2, m, 1 + d) the impulses that lead there [N s].
         modes: Names of all contacts' modes, for each of the two.
         residual: The larger relative residual of the two in the step LCP.
+
+    Examples:
+        The walker's leading foot may lift at once, or press and stick.
+
+        >>> import carom
+        >>> from carom.guarantees.uniqueness import step_uniqueness
+        >>> found = step_uniqueness(carom.scenes.load("compass-gait").problem).ambiguity
+        >>> sorted(modes[0] for modes in found.modes), found.residual < 1e-9
+        (['compressing, sticking', 'free'], True)
+        >>> found.v_post.shape, found.impulses.shape
+        ((2, 4), (2, 2, 2))
     """
 
     v: FloatArray
@@ -69,12 +80,19 @@ class AmbiguousStep:
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """Whether steps have one outcome [HalmPosa, assump:uniqueLCPoutcome].
+    """Tell whether steps have one outcome [HalmPosa, assump:uniqueLCPoutcome].
 
     Attributes:
         is_unique: True if that is sure.
         ambiguity: A step with two outcomes, if one was found.
         reason: What the verdict rests on, or why there is none.
+
+    Examples:
+        >>> import carom
+        >>> from carom.guarantees.uniqueness import step_uniqueness
+        >>> answer = step_uniqueness(carom.scenes.load("rocking-block").problem)
+        >>> answer.is_unique, answer.is_decided, answer.reason
+        (True, True, 'no two choices of modes lead to different velocities')
     """
 
     is_unique: bool
@@ -90,7 +108,13 @@ class Uniqueness:
 def step_uniqueness(problem: ImpactProblem) -> Uniqueness:
     """Decide whether every step of a problem has one outcome, whatever the velocity and the caps.
 
-    Example:
+    Args:
+        problem: The impact; its velocity plays no part.
+
+    Raises:
+        InvalidProblem: There are too many solutions of a step to be listed.
+
+    Examples:
         >>> import carom
         >>> from carom.guarantees.uniqueness import step_uniqueness
         >>> step_uniqueness(carom.scenes.load("rocking-block").problem).is_unique

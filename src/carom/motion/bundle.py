@@ -21,11 +21,25 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Motions that start alike and differ in what was drawn.
+    """Hold motions that start alike and differ in what was drawn.
 
     Attributes:
         trajectories: The motions.
         seed: Of which the seed of each was made.
+
+    Examples:
+        A block that lands flat may stay, or pivot either way: after 0.05 s its angles differ.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> motions = carom.simulate_many(
+        ...     block.system, block.q, block.v, 0.05, carom.Routh(), 4, num_processes=1)
+        >>> len(motions), motions.num_finished
+        (4, 4)
+        >>> motions.q_at([0.0, 0.05]).shape, motions.v_at(0.05).shape
+        ((4, 2, 3), (4, 1, 3))
+        >>> (motions.spread([0.0, 0.05])[:, 2] > 1e-3).tolist()
+        [False, True]
     """
 
     trajectories: tuple[Trajectory, ...]
@@ -40,15 +54,27 @@ class Bundle:
         return sum(motion.is_finished for motion in self.trajectories)
 
     def q_at(self, times: ArrayLike) -> FloatArray:
-        """Return the configurations at some times, (num, n, nq); NaN after a motion's end."""
+        """Return the configurations at some times, (num, n, nq); NaN after a motion's end.
+
+        Args:
+            times: (n,) times, or one [s].
+        """
         return self._at(times, "q")
 
     def v_at(self, times: ArrayLike) -> FloatArray:
-        """Return the velocities at some times, (num, n, nv); NaN after a motion's end."""
+        """Return the velocities at some times, (num, n, nv); NaN after a motion's end.
+
+        Args:
+            times: (n,) times, or one [s].
+        """
         return self._at(times, "v")
 
     def spread(self, times: ArrayLike) -> FloatArray:
-        """Return the largest minus the smallest of each coordinate at some times, (n, nq)."""
+        """Return the largest minus the smallest of each coordinate at some times, (n, nq).
+
+        Args:
+            times: (n,) times, or one [s].
+        """
         q = self.q_at(times)
         return np.asarray(np.nanmax(q, axis=0) - np.nanmin(q, axis=0))
 
@@ -94,7 +120,7 @@ def simulate_many(
     Raises:
         InvalidProblem: An argument is wrong, or motions start with a penetration.
 
-    Example:
+    Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
         >>> motions = carom.simulate_many(

@@ -31,8 +31,25 @@ def save_trajectory(trajectory: Trajectory, path: str | os.PathLike[str]) -> Non
 
     The system is not saved: it may be any Python object.
 
+    Args:
+        trajectory: The motion.
+        path: The file.
+
     Raises:
         OSError: The file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "motion.npz"
+        ...     carom.save_trajectory(motion, path)
+        ...     loaded = carom.load_trajectory(path)
+        >>> loaded.system is None, bool((loaded.q == motion.q).all())
+        (True, True)
     """
     arrays: dict[str, Any] = {}
     parts = []
@@ -65,6 +82,19 @@ def load_trajectory(path: str | os.PathLike[str], system: System | None = None) 
     Raises:
         OSError: The file cannot be read.
         InvalidProblem: The file holds no motion, or that of another system.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "motion.npz"
+        ...     carom.save_trajectory(motion, path)
+        ...     loaded = carom.load_trajectory(path, block.system)
+        >>> loaded.status, bool((loaded.energy == motion.energy).all())
+        ('finished', True)
     """
     try:
         with np.load(path, allow_pickle=False) as file:

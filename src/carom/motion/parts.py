@@ -19,7 +19,7 @@ _FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
 
 
 class States(NamedTuple):
-    """States along a motion, one a row.
+    """Hold states along a motion, one a row.
 
     Attributes:
         t: (n,) time [s].
@@ -28,6 +28,14 @@ class States(NamedTuple):
         v: (n, nv) velocities.
         impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
         rate: (n, m, 2) how fast they accrue, by s in an impact and by t elsewhere.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
+        >>> states = motion.at(t=[0.0, 0.01])
+        >>> states.q.shape, states.v.shape, states.impulse.shape
+        ((2, 3), (2, 3), (2, 2, 2))
     """
 
     t: FloatArray
@@ -39,7 +47,24 @@ class States(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How q, v and impulses are packed into one vector."""
+    """Tell how q, v and impulses are packed into one vector.
+
+    Attributes:
+        nq: Number of coordinates.
+        nv: Number of velocities.
+        num_contacts: Number of contacts.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.motion.parts import Layout
+        >>> layout = Layout(nq=2, nv=2, num_contacts=1)
+        >>> y = layout.pack(np.array([0.0, 1.0]), np.array([0.5, -3.0]), np.array([[2.0, 0.1]]))
+        >>> layout.size, y.tolist()
+        (6, [0.0, 1.0, 0.5, -3.0, 2.0, 0.1])
+        >>> q, v, impulse = layout.unpack(y)
+        >>> impulse.tolist()
+        [[2.0, 0.1]]
+    """
 
     nq: int
     nv: int
@@ -51,18 +76,28 @@ class Layout(NamedTuple):
         return self.nq + self.nv + 2 * self.num_contacts
 
     def unpack(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, v and impulses (..., m, 2)."""
+        """Return q (..., nq), v (..., nv) and impulses (..., m, 2).
+
+        Args:
+            y: (..., size) vectors.
+        """
         nq, end = self.nq, self.nq + self.nv
         return y[..., :nq], y[..., nq:end], y[..., end:].reshape(*y.shape[:-1], -1, 2)
 
     def pack(self, q: FloatArray, v: FloatArray, impulse: FloatArray) -> FloatArray:
-        """Return q, v and impulses as one vector."""
+        """Return q, v and impulses as one vector, (size,).
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            impulse: (m, 2) contact impulses, normal first [N s].
+        """
         return np.concatenate([q, v, impulse.ravel()])
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A stretch of smooth motion.
+    """Hold a stretch of smooth motion.
 
     Attributes:
         knots: (k + 1,) ends of the integrator's steps [s].
@@ -70,6 +105,19 @@ class Segment:
         modes: What each contact does, e.g. "free" or "sticking".
         num_solutions: How many ways to go on there were: more than 1 is Painleve's indeterminacy,
             and this one was drawn.
+
+    Examples:
+        A block stands on both corners until its motion ends.
+
+        >>> import numpy as np
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block")
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
+        >>> segment = motion.segments[-1]
+        >>> segment.modes, segment.start, segment.end
+        (('sticking', 'sticking'), 0.0, 0.01)
+        >>> segment.values(np.array([0.005])).shape == (1, motion.layout.size)
+        True
     """
 
     knots: FloatArray
@@ -88,7 +136,12 @@ class Segment:
         return float(self.knots[-1])
 
     def values(self, t: FloatArray, *, derivative: bool = False) -> FloatArray:
-        """Return q, v and impulses, or their derivatives, at some times: (n, size)."""
+        """Return q, v and impulses, or their derivatives, at some times, (n, size).
+
+        Args:
+            t: (n,) times [s].
+            derivative: Whether to return derivatives by time.
+        """
         index = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
         left, right = self.knots[index], self.knots[index + 1]
         width = np.where(right > left, right - left, 1.0)
@@ -102,7 +155,7 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Impact:
-    """An impact, in which time stands still while impulses accrue.
+    """Record an impact, in which time stands still while impulses accrue.
 
     Attributes:
         kind: "collision"; "without collision" (Painleve); or "accumulation", which stands for
@@ -116,6 +169,20 @@ class Impact:
             of the system, normal first [N s].
         energy: (2,) energy before and after [J].
         modes: What each touching contact does, step by step.
+
+    Examples:
+        A block of 1 kg lands flat with 1 m/s, and stays.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0)
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
+        >>> impact = motion.impacts[0]
+        >>> impact.kind, impact.start, impact.end, impact.contacts
+        ('collision', 0.0, 0.0, ('A', 'B'))
+        >>> impact.v_pre.tolist(), round(impact.energy_lost, 9)
+        ([0.0, -1.0, 0.0], 0.5)
+        >>> bool(abs(impact.v_post).max() < 1e-9)
+        True
     """
 
     kind: str

@@ -64,7 +64,7 @@ def simulate(
     Raises:
         InvalidProblem: An argument is wrong, or the motion starts with a penetration.
 
-    Example:
+    Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
         >>> law = carom.Routh(num_samples=1)

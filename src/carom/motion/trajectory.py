@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion through impacts.
+    """Record a motion through impacts.
 
     Attributes:
         contacts: Names of the system's contacts.
@@ -34,6 +34,31 @@ class Trajectory:
         message: The same as a sentence that says what to do.
         seed: Of every draw.
         system: The system that moved; None if it was loaded without.
+
+    Examples:
+        A block rocks on its corner A with 0.3 rad/s, falls back, and pivots on B with 0.7 of that.
+
+        >>> import carom
+        >>> block = carom.scenes.load("zeno-block", rate=0.3)
+        >>> motion = carom.simulate(block.system, block.q, block.v, 0.3, carom.Sequential())
+        >>> motion.is_finished, motion.start_time, motion.end_time, motion.layout.num_contacts
+        (True, 0.0, 0.3, 2)
+        >>> [segment.modes for segment in motion.segments]
+        [('sticking', 'free'), ('free', 'sticking')]
+        >>> impact = motion.impacts[0]
+        >>> impact.v[:, 2].round(6).tolist(), round(impact.energy_lost, 6)
+        ([-0.3, -0.21], 0.03825)
+
+        All states, one a row, and any others:
+
+        >>> len(motion.t) == len(motion.q) == len(motion.v) == len(motion.states.s)
+        True
+        >>> motion.impulse.shape[1:], round(float(motion.energy[0] - motion.energy[-1]), 6)
+        ((2, 2), 0.03825)
+        >>> motion.at(t=0.0).v.round(9).tolist(), bool(motion.s[-1] > motion.t[-1])
+        ([[-0.3, 0.15, 0.3]], True)
+        >>> motion.require_system() is block.system
+        True
     """
 
     contacts: tuple[str, ...]
@@ -107,7 +132,7 @@ class Trajectory:
         """Return the energy at `states`, (n,) [J].
 
         Raises:
-            InvalidProblem: If the trajectory was loaded without its system.
+            InvalidProblem: The trajectory was loaded without its system.
         """
         system = self.require_system()
         return np.array(
@@ -118,7 +143,7 @@ class Trajectory:
         """Return the system.
 
         Raises:
-            InvalidProblem: If the trajectory was loaded without it.
+            InvalidProblem: The trajectory was loaded without it.
         """
         if self.system is None:
             raise InvalidProblem(
@@ -133,11 +158,11 @@ class Trajectory:
         At the time of an impact the state is that after it.
 
         Args:
-            t: Times [s], in any order.
-            s: Values of the paper's parameter, in place of times.
+            t: (n,) times in any order, or one [s].
+            s: (n,) values of the paper's parameter, or one, in place of times.
 
         Raises:
-            InvalidProblem: If both or none are given, or one lies outside of the motion.
+            InvalidProblem: Both or none are given, or one lies outside of the motion.
         """
         if (t is None) == (s is None):
             raise InvalidProblem("at: give either t or s")
