@@ -52,7 +52,7 @@ PUBLIC = {
     "carom.systems": None,
     "carom.systems.planar_frame": ("Frame",),
 }
-ARRAYS = ("ArrayLike", "BoolArray", "FloatArray", "IntArray", "NDArray")
+ARRAYS = ("ArrayLike", "BoolArray", "FloatArray", "IntArray", "ndarray")
 SECTIONS = ("Args", "Attributes", "Returns", "Raises", "Examples")
 
 
