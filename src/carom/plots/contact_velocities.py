@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Coordinate = tuple[str, int]
 """A contact's name, and 0 for its normal velocity, 1 (in space also 2) for a tangential one."""
 
+BEFORE = "before the impact"
 FEW = 20
 GRID = 1500
 # So many samples are drawn over an exact set, which more of them would hide.
@@ -140,7 +141,7 @@ class Drawing:
         if self.outcomes is not None:
             most = None if self.exact is None else OVER_EXACT
             drawn.append(_draw_set(ax, view, self.outcomes, most))
-        _plot(ax, before, style.BEFORE, "before the impact")
+        _plot(ax, before, style.BEFORE, BEFORE)
         if self.sequential is not None:
             drawn.append(_draw_sequential(ax, view, self.sequential))
         if self.simultaneous is not None:

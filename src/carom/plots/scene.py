@@ -8,6 +8,7 @@ import numpy as np
 
 from carom.plots import style
 from carom.plots.stage import Stage, contact_points, draw_ground, require_planar, view_of
+from carom.systems.planar_contacts import PlaneContact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,8 @@ def plot_scene(
     *,
     v: ArrayLike | None = None,
     contacts: bool = True,
+    contact_arrows: bool = False,
+    seconds: float | None = None,
 ) -> Axes:
     """Draw a planar system: its bodies, what they may touch, and how they move.
 
@@ -42,6 +45,9 @@ def plot_scene(
         ax: Where to draw, in metres.
         v: Velocity, (nv,) [m/s, rad/s]: an arrow for each body that moves, at its centre of mass.
         contacts: Whether to mark contact points, filled where they touch, and name them.
+        contact_arrows: Whether points that touch a half-plane get an arrow too, of another colour.
+        seconds: An arrow is as long as the way in this time [s]. Default: the longest arrow has a
+            quarter of the view.
 
     Returns:
         The same ax.
@@ -61,7 +67,11 @@ def plot_scene(
     Stage(planar, ax).place(q)
     view = view_of(planar, [q])
     if v is not None:
-        view = _draw_arrows(planar, q, v, ax, view)
+        system.dynamics(q, v)
+        moving = [(*_moving_centers(planar, q, v), style.ARROWS)]
+        if contact_arrows:
+            moving.append((*_moving_contacts(planar, q, v), style.CONTACT_ARROWS))
+        view = _draw_arrows(moving, ax, view, seconds)
     draw_ground(planar, ax, view)
     if contacts:
         _draw_contacts(planar, q, ax)
@@ -81,28 +91,51 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
 
 
 def _draw_arrows(
-    system: PlanarSystem, q: ArrayLike, v: ArrayLike, ax: Axes, view: FloatArray
+    moving: list[tuple[FloatArray, FloatArray, style.Marks]],
+    ax: Axes,
+    view: FloatArray,
+    seconds: float | None,
 ) -> FloatArray:
-    """Draw how fast each body's centre of mass moves; return a view that has room for it.
-
-    The fastest body has the longest arrow.
-    """
-    system.dynamics(q, v)
-    move = MOMENT * np.asarray(v, dtype=np.float64)
-    before, after = (_centers(system, np.asarray(q) + sign * move) for sign in (-0.5, 0.5))
-    start, velocity = 0.5 * (before + after), (after - before) / MOMENT
-    fastest = float(np.linalg.norm(velocity, axis=1).max(initial=0.0))
+    """Draw velocities at points, in one scale; return a view that has room for them."""
+    speeds = [np.linalg.norm(velocity, axis=1) for _, velocity, _ in moving]
+    fastest = max(float(speed.max(initial=0.0)) for speed in speeds)
     if fastest < SLOW:
         return view
     size = float((view[1] - view[0]).max())
-    arrows = LONGEST * size / fastest * velocity
-    moves = np.linalg.norm(velocity, axis=1) > SLOW * fastest
-    ax.quiver(*start[moves].T, *arrows[moves].T, **style.ARROWS)
-    tips = (start + arrows)[moves]
-    room = 0.03 * size
-    low = np.minimum(view[0], tips.min(axis=0) - room)
-    high = np.maximum(view[1], tips.max(axis=0) + room)
+    scale = LONGEST * size / fastest if seconds is None else seconds
+    low, high = view
+    for (start, velocity, marks), speed in zip(moving, speeds, strict=True):
+        moves = speed > SLOW * fastest
+        if moves.any():
+            tips = (start + scale * velocity)[moves]
+            ax.quiver(*start[moves].T, *scale * velocity[moves].T, **marks)
+            low = np.minimum(low, tips.min(axis=0) - 0.03 * size)
+            high = np.maximum(high, tips.max(axis=0) + 0.03 * size)
     return np.array([low, high])
+
+
+def _moving_centers(
+    system: PlanarSystem, q: ArrayLike, v: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Return the centres of mass (n, 2) [m] and their velocities (n, 2) [m/s]."""
+    move = MOMENT * np.asarray(v, dtype=np.float64)
+    before, after = (_centers(system, np.asarray(q) + sign * move) for sign in (-0.5, 0.5))
+    return 0.5 * (before + after), (after - before) / MOMENT
+
+
+def _moving_contacts(
+    system: PlanarSystem, q: ArrayLike, v: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Return the points (n, 2) [m] that touch half-planes, and their velocities (n, 2) [m/s]."""
+    pairs, gap = system.contact_pairs, system.gap(q)
+    planes = {i: p.plane for i, p in enumerate(pairs) if isinstance(p, PlaneContact)}
+    here = [i for i in planes if gap[i] <= TOUCHES]
+    normals = np.array([planes[i].normal for i in here]).reshape(-1, 2)
+    tangents = np.column_stack([normals[:, 1], -normals[:, 0]])
+    velocity = np.asarray(v, dtype=np.float64)
+    v_n = (system.normal_jacobian(q) @ velocity)[here]
+    v_t = (system.tangent_jacobian(q) @ velocity).reshape(-1)[here]
+    return contact_points(system, q)[here], v_n[:, None] * normals + v_t[:, None] * tangents
 
 
 def _centers(system: PlanarSystem, q: FloatArray) -> FloatArray:

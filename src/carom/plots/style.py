@@ -101,6 +101,7 @@ ARROWS: Marks = {
     "width": 0.008,
     "zorder": 5.0,
 }
+CONTACT_ARROWS: Marks = {**ARROWS, "color": VERMILLION}
 FLASH: Marks = {
     "marker": "*",
     "color": VERMILLION,
