@@ -1,0 +1,196 @@
+"""What systems of all engines have in common: contacts that were found, made into an impact."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.impact.problem import ImpactProblem
+from carom.systems.system import Dynamics, System
+from carom.typing import ArrayLike, FloatArray
+
+SAME = 1e-9
+"""Rows of contacts that differ by less than this share of their size are the same."""
+NUM_DIRECTIONS = 8
+
+
+class EngineSystem(System):
+    """Describe a robot that an engine knows.
+
+    A subclass finds everything at a state in one pass, in `dynamics`; all other questions of a
+    `System` are answered from it.
+    """
+
+    @abstractmethod
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time; a gap beyond what is looked at is infinite.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,); at rest if not given.
+            t: Time [s].
+        """
+
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return M(q), (nv, nv).
+
+        Args:
+            q: Configuration, (nq,).
+        """
+        return self.dynamics(q).M
+
+    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return F_s(q, v, t), (nv,): all that accelerates without contact.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+            t: Time [s].
+        """
+        return self.dynamics(q, v, t).force
+
+    def gap(self, q: ArrayLike) -> FloatArray:
+        """Return φ(q), (m,) [m].
+
+        Args:
+            q: Configuration, (nq,).
+        """
+        return self.dynamics(q).phi
+
+    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return J_n(q), (m, nv); zero where the gap is infinite.
+
+        Args:
+            q: Configuration, (nq,).
+        """
+        return self.dynamics(q).J_n
+
+    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return J_t(q), (m, 2, nv); zero where the gap is infinite.
+
+        Args:
+            q: Configuration, (nq,).
+        """
+        return self.dynamics(q).J_t
+
+    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return dJ/dt v of each contact, normal first, (m, 3) [m/s^2].
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,).
+        """
+        return self.dynamics(q, v).bias
+
+    def impact_problem(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        gap_tolerance: float = 1e-6,
+        *,
+        without_collision: bool = False,
+        num_directions: int = NUM_DIRECTIONS,
+    ) -> ImpactProblem:
+        """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
+
+        Contacts that are the same in all that matters are one. If no contact can slide but along
+        one line, as in a planar model, the problem is planar.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity before the impact, (nv,).
+            gap_tolerance: A contact touches if its gap is at most this [m].
+            without_collision: Let contacts at rest act although nothing collides.
+            num_directions: Friction directions of a contact in space, at least 3.
+
+        Raises:
+            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
+        """
+        here = self.dynamics(q)
+        near = np.flatnonzero(here.phi <= gap_tolerance)
+        if near.size == 0:
+            raise InvalidProblem(self._nothing_touches(here.phi, gap_tolerance))
+        deepest = int(np.argmin(here.phi))
+        if here.phi[deepest] < -gap_tolerance:
+            raise InvalidProblem(
+                f"contact {self.contacts[deepest]!r} penetrates by {-here.phi[deepest]:.3g} m at "
+                f"the start, above gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or "
+                f"raise the tolerance"
+            )
+        found = Touching(
+            names=tuple(self.contacts[i] for i in near),
+            J_n=here.J_n[near],
+            J_t=here.J_t[near],
+            mu=self.mu[near],
+        )
+        found = found.in_plane().without_copies()
+        return ImpactProblem(
+            M=here.M,
+            J_n=found.J_n,
+            J_t=found.J_t,
+            mu=found.mu,
+            v_pre=np.asarray(v, dtype=np.float64),
+            contacts=found.names,
+            num_directions=num_directions,
+            without_collision=without_collision,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Touching:
+    """Contacts that touch.
+
+    Attributes:
+        names: m names.
+        J_n: (m, nv) normal Jacobian.
+        J_t: (m, d, nv) tangential Jacobian.
+        mu: (m,) friction coefficients.
+    """
+
+    names: tuple[str, ...]
+    J_n: FloatArray
+    J_t: FloatArray
+    mu: FloatArray
+
+    def in_plane(self) -> Touching:
+        """Return planar contacts if every one of them can slide along one line only.
+
+        A tangent along which nothing moves has no effect: friction along it does no work and
+        changes no velocity.
+        """
+        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
+        lines = []
+        for J in self.J_t:
+            u, sizes, _ = np.linalg.svd(J, full_matrices=False)
+            if len(sizes) > 1 and sizes[1] > SAME * size:
+                return self
+            lines.append(_signed(u[:, 0]))
+        J_t = np.einsum("ml,mlv->mv", np.array(lines), self.J_t)
+        return Touching(self.names, self.J_n, J_t[:, None], self.mu)
+
+    def without_copies(self) -> Touching:
+        """Return the contacts but for those whose rows and friction another one has as well."""
+        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
+        kept: list[int] = []
+        for i in range(len(self.names)):
+            if not any(self._are_same(i, j, SAME * size) for j in kept):
+                kept.append(i)
+        names = tuple(self.names[i] for i in kept)
+        return Touching(names, self.J_n[kept], self.J_t[kept], self.mu[kept])
+
+    def _are_same(self, i: int, j: int, small: float) -> bool:
+        """Tell whether two contacts cannot be told apart by any velocity."""
+        if abs(self.mu[i] - self.mu[j]) > SAME or np.abs(self.J_n[i] - self.J_n[j]).max() > small:
+            return False
+        # Tangents may be turned against each other: what they measure is the same if their
+        # products are.
+        one, other = (J.T @ J for J in (self.J_t[i], self.J_t[j]))
+        return bool(np.abs(one - other).max() <= small * max(1.0, float(np.abs(one).max())))
+
+
+def _signed(line: FloatArray) -> FloatArray:
+    """Return a direction (d,) whose largest entry is positive, so that it does not jump about."""
+    return line * np.sign(line[np.argmax(np.abs(line))])
