@@ -5,23 +5,31 @@ NumPy, Numba and matplotlib are imported when a command runs, so that help is qu
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from contextlib import suppress
+from typing import IO
 
-from carom import __version__
-from carom.cli import check, outcomes, scenes, simulate
-from carom.cli.console import say
-from carom.errors import CaromError, ImpactNotResolved, InvalidProblem
+from carom.cli import check, completion, console, outcomes, scenes, simulate
+from carom.cli.parser import Command, parse
+from carom.errors import CaromError, ImpactNotResolved
 
 __all__ = ["main"]
 
-COMMANDS = {"scenes": scenes, "outcomes": outcomes, "check": check, "simulate": simulate}
+COMMANDS: dict[str, Command] = {
+    "scenes": scenes,
+    "outcomes": outcomes,
+    "check": check,
+    "simulate": simulate,
+    "completion": completion,
+}
+# parser.EPILOG explains them.
 NOT_RESOLVED = 1
 BAD_INPUT = 2
+BUG = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
@@ -29,6 +37,7 @@ CLOSED_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    _open_streams()
     try:
         code = _run(arguments)
         # Here, not when Python ends, is where a closed pipe can be met in good order.
@@ -41,28 +50,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         code, message = _explain(error)
         if "--debug" in arguments:
             traceback.print_exc()
-        say(message)
+        console.say(message)
+        # A full disk is met again by whoever writes what is left.
+        with suppress(OSError):
+            sys.stdout.flush()
+            return code
+        _drop_output()
         return code
 
 
 def _run(arguments: list[str]) -> int:
-    parser = _parser()
     try:
-        options = parser.parse_args(arguments)
+        options = parse(COMMANDS, arguments)
     except SystemExit as end:
         # Help and version end this way.
         return int(end.code or 0)
     if options.run is None:
-        parser.print_help(sys.stderr)
+        options.parser.print_help(sys.stderr)
         return BAD_INPUT
-    failures: list[CaromError] = options.run(options)
+    console.be_quiet(options.quiet)
+    with warnings.catch_warnings():
+        if not options.debug:
+            warnings.showwarning = _warn
+        failures: Sequence[CaromError] = options.run(options)
     for failure in failures:
-        say(f"error: {failure}")
+        console.say(f"error: {failure}")
     return NOT_RESOLVED if failures else 0
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
-    """Return an exit code and one line for an error of the caller; raise it again if it is ours."""
+    """Return an exit code and one line for an error."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "interrupted"
     if isinstance(error, ImpactNotResolved):
@@ -72,49 +89,31 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return BAD_INPUT, "error: not enough memory; lower --samples or --many"
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        return BAD_INPUT, f"error: {where}{error.strerror or error}"
-    raise error
+        # A file that cannot get its name has two: the first is temporary.
+        where = error.filename2 or error.filename
+        return BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}"
+    what = "".join(traceback.format_exception_only(error))
+    return BUG, (
+        f"error: {what.strip()}; this is a bug in carom: please report it, together with what "
+        "--debug adds to this line"
+    )
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    console.warn(f"warning: {message}")
+
+
+def _open_streams() -> None:
+    """See to it that printing never fails for want of a stream or of a character."""
+    for name in ("stdout", "stderr"):
+        stream: IO[str] | None = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _drop_output() -> None:
     """Send what is left of the output nowhere; else Python would complain at its end."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InvalidProblem(f"{message}; see: {self.prog} --help")
-
-
-def _parser() -> argparse.ArgumentParser:
-    common = _Parser(add_help=False)
-    common.add_argument("--debug", action="store_true", help="show where an error came from")
-    parser = _Parser(
-        prog="carom",
-        description="Compute every way in which a simultaneous rigid-body impact can end, and move "
-        "through it.",
-        epilog="exit codes: 0 done, 1 an impact was not resolved or a motion was cut short, "
-        "2 bad input, 130 interrupted",
-        parents=[common],
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"carom {__version__}")
-    parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        sub = commands.add_parser(
-            name,
-            parents=[common],
-            help=command.HELP,
-            description=command.DESCRIPTION,
-            epilog=command.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
-    return parser

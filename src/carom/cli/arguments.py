@@ -16,13 +16,22 @@ if TYPE_CHECKING:
     from carom.scenes import Scene
 
 
+FILE_WITH_AN_IMPACT = """\
+FILE holds an impact, as a JSON object (.json) or as NumPy arrays (.npz):
+  M      (nv, nv)  mass matrix
+  J_n    (m, nv)   J_n v are normal velocities of contacts; < 0 approaches
+  J_t    (m, nv)   J_t v are tangential velocities; (m, 2, nv) in space
+  mu     (m,)      coefficients of friction, or one number for all contacts
+  v_pre  (nv,)     velocity before the impact
+and, if wanted, contacts (their names), num_directions (of friction, in space)
+and without_collision (contacts at rest may act although nothing collides).
+`carom scenes rocking-block --save FILE` writes one to start from."""
+
+
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Declare the impact that a command is about."""
     parser.add_argument(
-        "target",
-        metavar="SCENE|FILE",
-        help="a scene, or a .json or .npz file with M, J_n, J_t, mu, v_pre and, if wanted, "
-        "contacts, num_directions and without_collision",
+        "target", metavar="SCENE|FILE", help="a scene, or a .json or .npz file with an impact"
     )
 
 
@@ -31,11 +40,19 @@ def load_target(target: str) -> tuple[Scene | None, ImpactProblem]:
     from carom import scenes
     from carom.impact.files import load_problem
 
-    looks_like_file = Path(target).suffix or os.sep in target or Path(target).exists()
-    if target not in scenes.names() and looks_like_file:
-        return None, load_problem(target)
+    if target not in scenes.names():
+        if target and Path(target).is_dir():
+            raise InvalidProblem(f"{target}: expected a scene or a file, got a folder")
+        if looks_like_file(target):
+            return None, load_problem(target)
     scene = scenes.load(target)
     return scene, scene.problem
+
+
+def looks_like_file(target: str) -> bool:
+    """Tell whether a target that is no scene was meant as a file."""
+    path = Path(target)
+    return target != "" and (path.suffix != "" or os.sep in target or path.exists())
 
 
 def count(text: str) -> int:

@@ -1,18 +1,16 @@
-"""How far many motions of one scene are apart: as text, as JSON and as files."""
+"""How far many motions of one scene are apart."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from carom.cli.figures import load_plots, png
 from carom.cli.motion_report import Setting
+from carom.cli.report import File, Report
 from carom.cli.tables import table
-from carom.files import write_atomically
 from carom.impact.files import encode_npz
 
 if TYPE_CHECKING:
@@ -25,8 +23,11 @@ ALIKE = 1e-6
 ROUNDING = 1e-12
 
 
-class BundleReport:
+@final
+class BundleReport(Report):
     """Many motions of a scene."""
+
+    name = "bundle"
 
     def __init__(self, setting: Setting, bundle: Bundle) -> None:
         self.setting = setting
@@ -127,17 +128,11 @@ class BundleReport:
             "seeds": np.array([motion.seed for motion in self.bundle.trajectories]),
         }
 
-    def write(self, folder: Path) -> None:
-        """Write all files; none is ever half-written."""
-        contents = {
-            "summary.txt": (self.text() + "\n").encode(),
-            "bundle.json": (json.dumps(self.json(), indent=2) + "\n").encode(),
-            "bundle.npz": encode_npz(self.arrays()),
-        }
+    def files(self) -> dict[str, File]:
+        """Return the arrays and the figure."""
+        files: dict[str, File] = {"bundle.npz": encode_npz(self.arrays())}
         plots = load_plots()
         if plots is not None:
             title = f"{self.scene.name}: {len(self.bundle)} motions"
-            contents["bundle.png"] = png(plots.bundle_overview(self.bundle, title=title))
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            write_atomically(folder / name, content)
+            files["bundle.png"] = png(plots.bundle_overview(self.bundle, title=title))
+        return files

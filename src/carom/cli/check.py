@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
+from carom import __version__
 from carom.cli import console
-from carom.cli.arguments import add_target, load_target, positive, seed
+from carom.cli.arguments import FILE_WITH_AN_IMPACT, add_target, load_target, positive, seed
+from carom.cli.report import show
 
 if TYPE_CHECKING:
-    from carom.errors import ImpactNotResolved
+    from carom.errors import CaromError
 
 HELP = "say what can be promised for an impact"
 DESCRIPTION = """\
-Check the paper's assumptions for an impact and compute the constants of its theorems: pointed
-friction cone, number of steps, largest impulse, uniqueness of a step, what samples miss, and how
-outcomes differ. Each statement holds, fails or is open, and names where it comes from."""
-EPILOG = """\
+Check the assumptions of the paper for an impact, and what follows from them.
+
+Eight statements are printed, each with where it comes from in brackets: is the
+friction cone pointed, how many steps does the impact take, how much impulse,
+has a step one outcome, do samples cover the set, does energy fall, what do
+samples miss, and how do outcomes differ. In front stands what became of it:
+
+  holds  it was shown
+  fails  it was refuted, and the lines below tell by what
+  open   neither was possible"""
+EPILOG = f"""\
+{FILE_WITH_AN_IMPACT}
+
 examples:
   carom check compass-gait
+  carom scenes box-wall --save my-impact.json
   carom check my-impact.json --step 0.1 --json
 """
 
@@ -29,12 +40,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add = parser.add_argument
     add("--step", metavar="H", type=positive, help="the paper's h [N s]; default: the scene's")
-    add("--budget", metavar="SECONDS", type=positive, default=5.0, help="of each exact search")
+    add(
+        "--budget",
+        metavar="SECONDS",
+        type=positive,
+        default=5.0,
+        help="of each exact search; default: 5",
+    )
     add("--seed", metavar="N", type=seed, default=0, help="of the samples; default: 0")
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
+def run(options: argparse.Namespace) -> list[CaromError]:
     """Print the report."""
     from carom import check
 
@@ -45,5 +62,6 @@ def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
     with console.progress() as begin:
         begin("check", "follows every order of events")
         report = check(problem, step_impulse=step, max_seconds=options.budget, seed=options.seed)
-    print(json.dumps(report.json(), indent=2) if options.json else report)
+    about = {"carom": __version__, "source": options.target}
+    show(about | report.json() if options.json else str(report))
     return []

@@ -14,10 +14,30 @@ Begin = Callable[..., Progress]
 DELAY = 0.5
 COMPILING = "kernels are compiled once, on first use"
 
+_is_quiet = False
+
+
+def be_quiet(quiet: bool) -> None:
+    """Leave out all but errors, or not."""
+    global _is_quiet
+    _is_quiet = quiet
+
 
 def say(message: str) -> None:
-    """Tell something that is no result, on one line."""
+    """Tell something that is no result, on one line; --quiet does not silence it."""
     print("carom:", " ".join(message.split()), file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    """Tell what a result lacks."""
+    if not _is_quiet:
+        say(message)
+
+
+def note(message: str) -> None:
+    """Tell a person what was done; programs need no such words."""
+    if is_watched():
+        say(message)
 
 
 @contextmanager
@@ -26,7 +46,7 @@ def progress() -> Iterator[Begin]:
 
     A bar is shown on a terminal only, and once the work has taken half a second.
     """
-    if not sys.stderr.isatty():
+    if not is_watched():
         yield lambda _name, _hint="": lambda _done, _total: None
         return
     from rich.console import Console
@@ -50,3 +70,8 @@ def progress() -> Iterator[Begin]:
         timer.cancel()
         timer.join()
         bar.stop()
+
+
+def is_watched() -> bool:
+    """Tell whether somebody sees what is said, and wants to."""
+    return not _is_quiet and sys.stderr.isatty()

@@ -6,7 +6,7 @@ import io
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from carom.cli.console import say
+from carom.cli.console import warn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +19,7 @@ def load_plots() -> ModuleType | None:
     try:
         from carom import plots
     except ModuleNotFoundError as error:
-        say(f"no figure: {error}")
+        warn(f"no figure: {error}")
         return None
     return plots
 

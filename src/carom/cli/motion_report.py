@@ -1,26 +1,23 @@
-"""What happens in one motion: as text, as JSON and as files."""
+"""What happens in one motion."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from carom import __version__
 from carom.cli.figures import load_plots, png
 from carom.cli.laws import law_settings
+from carom.cli.report import File, Report
 from carom.cli.tables import shortened, table
-from carom.files import write_atomically
 from carom.motion.files import save_trajectory
 from carom.systems import PlanarSystem
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from carom.impact.law import ImpactLaw
     from carom.motion.parts import Impact, Segment
     from carom.motion.trajectory import Trajectory
@@ -54,8 +51,11 @@ class Setting:
         }
 
 
-class MotionReport:
+@final
+class MotionReport(Report):
     """One motion of a scene."""
+
+    name = "motion"
 
     def __init__(self, setting: Setting, motion: Trajectory, *, with_page: bool = False) -> None:
         self.setting = setting
@@ -189,28 +189,24 @@ class MotionReport:
             "num_solutions": part.num_solutions,
         }
 
-    def write(self, folder: Path) -> None:
-        """Write all files; none is ever half-written."""
+    def files(self) -> dict[str, File]:
+        """Return the motion itself, the figure and moving pictures."""
+        files: dict[str, File] = {"trajectory.npz": partial(save_trajectory, self.motion)}
         plots = load_plots()
-        contents = {
-            "summary.txt": (self.text() + "\n").encode(),
-            "motion.json": (json.dumps(self.json(), indent=2) + "\n").encode(),
-        }
         if plots is not None:
             title = f"{self.scene.name}: {self.scene.description}"
-            contents["motion.png"] = png(plots.trajectory_overview(self.motion, title=title))
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            write_atomically(folder / name, content)
-        save_trajectory(self.motion, folder / "trajectory.npz")
-        if plots is not None and isinstance(self.scene.system, PlanarSystem):
-            self._animate(plots, folder)
+            files["motion.png"] = png(plots.trajectory_overview(self.motion, title=title))
+            if isinstance(self.scene.system, PlanarSystem):
+                animate = partial(plots.animate, self.motion, speed=self._speed())
+                files |= {f"motion.{ending}": animate for ending in self._endings()}
+        return files
 
-    def _animate(self, plots: ModuleType, folder: Path) -> None:
+    def _endings(self) -> tuple[str, ...]:
+        return ("gif", "html") if self.with_page else ("gif",)
+
+    def _speed(self) -> float:
         length = self.motion.end_time - self.motion.start_time
-        speed = length / float(np.clip(length, *SHOWN)) or 1.0
-        for ending in ("gif", "html") if self.with_page else ("gif",):
-            plots.animate(self.motion, folder / f"motion.{ending}", speed=speed)
+        return length / float(np.clip(length, *SHOWN)) or 1.0
 
 
 def _afterwards(scene: Scene, impact: Impact) -> dict[str, str]:

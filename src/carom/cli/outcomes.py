@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carom.cli import console
-from carom.cli.arguments import add_target, check_folder, count, load_target, positive, seed
+from carom.cli.arguments import (
+    FILE_WITH_AN_IMPACT,
+    add_target,
+    check_folder,
+    count,
+    load_target,
+    positive,
+    seed,
+)
 from carom.cli.laws import BUDGET, make_law
 from carom.errors import ImpactNotResolved, InvalidProblem
 
 if TYPE_CHECKING:
-    from carom.cli.report import Report
+    from carom.cli.outcomes_report import OutcomesReport
     from carom.impact.law import ImpactLaw
     from carom.impact.problem import ImpactProblem
     from carom.scenes import Scene
@@ -42,23 +49,41 @@ MOST_CONTACTS_TO_BE_EXACT = 3
 # Seven contacts have 5,040 orders, which can take minutes.
 MOST_CONTACTS_TO_ORDER = 6
 
-HELP = "resolve an impact"
-DESCRIPTION = "Resolve an impact and describe the ways in which it can end."
-EPILOG = """\
+HELP = "resolve an impact: every way in which it can end"
+DESCRIPTION = """\
+Resolve an impact, with one law or all, and tell the ways in which it can end.
+
+  routh           the set-valued law, sampled; outcomes may be missing
+  exact           the same law's whole set, as polytopes
+  anitescu-potra  all contacts at once: every solution of its LCP
+  sequential      one contact after another, in every order
+  routh-single    one planar contact, in closed form
+
+Per law are printed the number of outcomes, and whether some may be missing;
+per contact the least and the largest normal velocity after the impact (0: it
+stays closed), the same of its tangential velocity, and how often it sticks,
+slides or lifts; and the share of kinetic energy that is kept."""
+EPILOG = f"""\
+{FILE_WITH_AN_IMPACT}
+
 files in DIR, each of which appears whole or not at all:
-  summary.txt             what is printed
-  outcomes.json           what --json prints: per law its settings, counts, ranges and shares
-  outcomes.npz            arrays: LAW/v_post (n, nv), LAW/impulse_n (n, m),
-                          LAW/impulse_t (n, m, d), LAW/num_steps (n,), LAW/v_unfinished (k, nv),
-                          and LAW/labels (n,) if the law has them; exact/v_post (n, nv), the
-                          vertices, and exact/piece (n,), their polytopes; problem/M, ...
-  exact.json              the exact set, as carom.load_set reads it
-  contact_velocities.png  the outcomes and the ways there (needs carom[plots])
+  summary.txt    what is printed
+  outcomes.json  what --json prints: per law its settings, ranges and shares
+  outcomes.npz   arrays: LAW/v_post (n, nv), LAW/impulse_n (n, m),
+                 LAW/impulse_t (n, m, d), LAW/num_steps (n,),
+                 LAW/v_unfinished (k, nv), and LAW/labels (n,) if the law has
+                 them; exact/v_post (n, nv), the vertices, and exact/piece
+                 (n,), their polytopes; problem/M, ...
+  exact.json     the exact set, as carom.load_set reads it
+  contact_velocities.png
+                 the outcomes and the ways there (needs carom[plots])
 
 examples:
   carom outcomes rocking-block --out block
-  carom outcomes own.json --law routh --samples 100000 --seed 1 --json
   carom outcomes compass-gait --law exact --budget 60
+      Every outcome and nothing else (needs carom[exact]).
+  carom scenes compass-gait --save my-impact.json
+  carom outcomes my-impact.json --law routh --samples 100000 --seed 1 --json
 """
 
 
@@ -66,7 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add_target(parser)
-    add("--law", choices=[*LAWS, "all"], default="all", help="default: all that apply")
+    add(
+        "--law",
+        choices=[*LAWS, "all"],
+        default="all",
+        metavar="LAW",
+        help=f"{', '.join(LAWS)}, or all that apply, which is the default",
+    )
     add("--out", metavar="DIR", type=Path, help="write files to this folder")
     add("--json", action="store_true", help="print one JSON object")
     add = parser.add_argument_group("law routh").add_argument
@@ -104,7 +135,7 @@ def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
         if options.out is not None:
             begin("files", "")
             report.write(options.out)
-    print(json.dumps(report.json(), indent=2) if options.json else report.text())
+    report.show(as_json=options.json)
     return failures
 
 
@@ -114,11 +145,11 @@ def _resolve(
     scene: Scene | None,
     problem: ImpactProblem,
     begin: console.Begin,
-) -> tuple[Report, list[ImpactNotResolved]]:
-    from carom.cli.report import Report
+) -> tuple[OutcomesReport, list[ImpactNotResolved]]:
+    from carom.cli.outcomes_report import OutcomesReport
 
     title = Path(options.target).name if scene is None else f"{scene.name}: {scene.description}"
-    report = Report(options.target, title, problem)
+    report = OutcomesReport(options.target, title, problem)
     failures = []
     for name in names:
         hints = ("follows every order of events",) if name == "exact" else ()
@@ -145,7 +176,7 @@ def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[st
         if problem.num_contacts > MOST_CONTACTS_TO_ORDER and options.order is None:
             names.remove("sequential")
             orders = math.factorial(problem.num_contacts)
-            console.say(f"sequential is left out: {orders:,} orders; name one with --order")
+            console.warn(f"sequential is left out: {orders:,} orders; name one with --order")
     used = {option for name in names for option in LAWS[name]}
     for option in sorted({option for each in LAWS.values() for option in each} - used):
         if getattr(options, option) is not None:
@@ -160,7 +191,7 @@ def _can_be_exact(problem: ImpactProblem) -> bool:
         return False
     if find_spec("ppl") is not None:
         return True
-    console.say('exact is left out: it needs pplpy; pip install "carom[exact]"')
+    console.warn('exact is left out: it needs pplpy; pip install "carom[exact]"')
     return False
 
 

@@ -1,202 +1,76 @@
-"""What several laws say of one impact: as text, as JSON and as files."""
+"""What a command found: as text, as JSON and as files."""
 
 from __future__ import annotations
 
 import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-import numpy as np
-
-from carom import __version__
-from carom.cli.figures import load_plots, png
-from carom.cli.laws import law_settings
+from carom.cli.console import note
+from carom.cli.tables import fit, terminal_width
 from carom.files import write_atomically
-from carom.impact.files import encode_npz, problem_fields
-from carom.impact.set_files import save_set
-from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.sampled import SampledSet
 
-if TYPE_CHECKING:
-    from carom.impact.law import ImpactLaw
-    from carom.impact.problem import ImpactProblem
-    from carom.outcomes.outcome_set import OutcomeSet
-
-ARRAYS = ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished", "labels")
+File = bytes | Callable[[Path], None]
+"""The content of a file, or what writes it."""
 
 
-class Report:
-    """The outcomes of some laws on one problem."""
+class Report(ABC):
+    """What a command found about a scene or an impact.
 
-    def __init__(self, source: str, title: str, problem: ImpactProblem) -> None:
-        self.source = source
-        self.title = title
-        self.problem = problem
-        self.sets: dict[str, SampledSet | PolyhedralSet] = {}
-        self.settings: dict[str, dict[str, Any]] = {}
-        self.not_resolved: dict[str, str] = {}
+    Attributes:
+        name: Of the file with its JSON.
+    """
 
-    def add(self, name: str, law: ImpactLaw, outcomes: OutcomeSet) -> None:
-        """Take in what a law says."""
-        assert isinstance(outcomes, SampledSet | PolyhedralSet)
-        self.sets[name] = outcomes
-        self.settings[name] = law_settings(law)
+    name: ClassVar[str]
 
+    @abstractmethod
     def text(self) -> str:
         """Return the report for people."""
-        head = self.title
-        if not self.problem.is_colliding(self.problem.v_pre):
-            head += "\nNo contact approaches: the velocity stays as it is."
-        return "\n\n".join([head, *(outcomes.summary() for outcomes in self.sets.values())])
 
+    @abstractmethod
     def json(self) -> dict[str, Any]:
-        """Return the report for programs; a setting that is None was left to the law."""
-        problem = self.problem
-        return {
-            "carom": __version__,
-            "problem": {
-                "source": self.source,
-                "contacts": list(problem.contacts),
-                "num_velocities": problem.num_velocities,
-                "num_tangents": problem.num_tangents,
-                "v_pre": problem.v_pre.tolist(),
-                "contact_velocities": problem.contact_velocity(problem.v_pre).tolist(),
-                "kinetic_energy": problem.kinetic_energy(problem.v_pre),
-            },
-            "laws": {
-                name: {"settings": self.settings[name], **_describe(outcomes)}
-                for name, outcomes in self.sets.items()
-            },
-            "not_resolved": self.not_resolved,
-        }
+        """Return the report for programs."""
+
+    @abstractmethod
+    def files(self) -> dict[str, File]:
+        """Return further files by their names."""
+
+    def show(self, *, as_json: bool) -> None:
+        """Print the report in one form or the other."""
+        show(self.json() if as_json else self.text())
 
     def write(self, folder: Path) -> None:
         """Write all files; none is ever half-written."""
-        contents = {
+        files: dict[str, File] = {
             "summary.txt": (self.text() + "\n").encode(),
-            "outcomes.json": (json.dumps(self.json(), indent=2) + "\n").encode(),
-            "outcomes.npz": encode_npz(self.arrays()),
-            **self.figure(),
+            f"{self.name}.json": (as_json(self.json()) + "\n").encode(),
+            **self.files(),
         }
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            write_atomically(folder / name, content)
-        for name, outcomes in self.sets.items():
-            if isinstance(outcomes, PolyhedralSet):
-                save_set(outcomes, folder / f"{name}.json")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the content of outcomes.npz."""
-        arrays = {f"problem/{key}": value for key, value in problem_fields(self.problem).items()}
-        for name, outcomes in self.sets.items():
-            arrays |= {f"{name}/{key}": value for key, value in _arrays(outcomes).items()}
-        return arrays
-
-    def figure(self) -> dict[str, bytes]:
-        """Return the figure by its file name; nothing, but a word, without matplotlib."""
-        if not self.sets:
-            return {}
-        plots = load_plots()
-        if plots is None:
-            return {}
-        exact = self._exact()
-        inner = None if exact is None else exact.inner
-        figure = plots.overview(
-            self._sampled("routh") or self._sampled("routh-single") or inner,
-            exact=exact,
-            simultaneous=self._sampled("anitescu-potra"),
-            sequential=self._sampled("sequential"),
-            title=self.title,
-        )
-        return {"contact_velocities.png": png(figure)}
-
-    def _sampled(self, name: str) -> SampledSet | None:
-        outcomes = self.sets.get(name)
-        return outcomes if isinstance(outcomes, SampledSet) else None
-
-    def _exact(self) -> PolyhedralSet | None:
-        outcomes = self.sets.get("exact")
-        return outcomes if isinstance(outcomes, PolyhedralSet) else None
+        for name, content in files.items():
+            if isinstance(content, bytes):
+                write_atomically(folder / name, content)
+            else:
+                content(folder / name)
+        note(f"wrote {', '.join(files)} to {folder}")
 
 
-def _arrays(outcomes: SampledSet | PolyhedralSet) -> dict[str, Any]:
-    """Return the arrays of a set; the piece of each vertex tells polytopes apart."""
-    if isinstance(outcomes, PolyhedralSet):
-        sizes = [len(piece.vertices) for piece in outcomes.pieces]
-        return {"v_post": outcomes.v_post, "piece": np.repeat(np.arange(len(sizes)), sizes)}
-    values = {field: getattr(outcomes, field) for field in ARRAYS}
-    return {field: value for field, value in values.items() if value is not None}
+def show(result: str | dict[str, Any]) -> None:
+    """Print a result: text, which is made to fit a terminal, or one JSON object."""
+    print(fit(result, terminal_width()) if isinstance(result, str) else as_json(result))
 
 
-def _describe(outcomes: SampledSet | PolyhedralSet) -> dict[str, Any]:
-    if isinstance(outcomes, PolyhedralSet):
-        return _describe_polyhedral(outcomes)
-    return _describe_sampled(outcomes)
+def as_json(content: dict[str, Any]) -> str:
+    """Return one JSON object; JSON has no NaN and no infinity, which become null."""
+    return json.dumps(_finite(content), indent=2, allow_nan=False)
 
 
-def _describe_polyhedral(outcomes: PolyhedralSet) -> dict[str, Any]:
-    """Return ranges [m/s] and polytopes of a set."""
-    return {
-        "name": "Routh, outer set" if outcomes.is_outer else "Routh, exact",
-        "is_complete": outcomes.is_complete,
-        "is_outer": outcomes.is_outer,
-        "contacts": _ranges(outcomes),
-        "gap": None if outcomes.gap is None else outcomes.gap.tolist(),
-        "kinds": list(outcomes.kinds),
-        "notes": list(outcomes.notes),
-        "num_polyhedra": outcomes.num_polyhedra,
-        "pieces": [
-            {
-                "kind": piece.kind,
-                "dimension": piece.dimension,
-                "vertices": piece.vertices.tolist(),
-            }
-            for piece in outcomes.pieces
-        ],
-    }
-
-
-def _describe_sampled(outcomes: SampledSet) -> dict[str, Any]:
-    """Return counts, ranges [m/s] and shares of a set."""
-    problem = outcomes.problem
-    before = problem.kinetic_energy(problem.v_pre)
-    kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else None
-    steps = outcomes.num_steps
-    description = {
-        "name": outcomes.law,
-        "num_outcomes": len(outcomes),
-        "is_complete": outcomes.is_complete,
-        "num_unfinished": outcomes.num_unfinished,
-        "unfinished": list(outcomes.unfinished),
-        "contacts": _describe_contacts(outcomes),
-        "energy_kept": None if kept is None else [float(kept.min()), float(kept.max())],
-        "steps": {"mean": float(steps.mean()), "max": int(steps.max())},
-    }
-    if outcomes.labels is not None:
-        rows = zip(outcomes.labels, outcomes.v_post, outcomes.contact_velocities, strict=True)
-        description["outcomes"] = [
-            {"label": label, "v_post": v.tolist(), "contact_velocities": v_c.tolist()}
-            for label, v, v_c in rows
-        ]
-    return description
-
-
-def _describe_contacts(outcomes: SampledSet) -> dict[str, dict[str, Any]]:
-    sticks, slides, lifts = (kind.mean(axis=0) for kind in outcomes.kinds())
-    return {
-        name: {
-            **ranges,
-            "sticks": float(sticks[i]),
-            "slides": float(slides[i]),
-            "lifts": float(lifts[i]),
-        }
-        for i, (name, ranges) in enumerate(_ranges(outcomes).items())
-    }
-
-
-def _ranges(outcomes: OutcomeSet) -> dict[str, dict[str, Any]]:
-    bounds = outcomes.contact_bounds()
-    return {
-        name: {"normal": bounds[i, 0].tolist(), "tangential": bounds[i, 1:].tolist()}
-        for i, name in enumerate(outcomes.problem.contacts)
-    }
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

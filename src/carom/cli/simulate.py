@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carom.cli import console
-from carom.cli.arguments import check_folder, count, positive, seed
+from carom.cli.arguments import check_folder, count, looks_like_file, positive, seed
 from carom.cli.laws import make_law
 from carom.errors import CaromError, InvalidProblem
 
@@ -23,26 +22,34 @@ HELP = "move a scene through its impacts"
 DESCRIPTION = """\
 Move a scene through its impacts and tell what happens.
 
-Where a law leaves a choice of outcomes, one is drawn by the seed: another seed may give another
-motion. --many N draws N motions and tells how far they are apart."""
+Where a law leaves a choice of outcomes, one is drawn by the seed: another seed
+may give another motion. Printed are how the motion ended, its energy before
+and after, its impacts with what each contact does afterwards, and the segments
+between them with what each contact does meanwhile.
+
+--many N draws N motions instead, and tells until when they are alike and how
+far they are apart afterwards."""
 EPILOG = """\
 files in DIR, each of which appears whole or not at all:
   summary.txt     what is printed
-  motion.json     what --json prints: impacts, segments, and how the motion ended
+  motion.json     what --json prints: impacts, segments and the end
   trajectory.npz  the motion, as carom.load_trajectory reads it
-  motion.png      coordinates, velocities, energy and impulses over time (needs carom[plots])
-  motion.gif      the motion as a moving picture, if the scene is planar (needs carom[plots])
+  motion.png      coordinates, velocities, energy and impulses over time
+  motion.gif      the motion as a moving picture, if the scene is planar
   motion.html     the same as a page with a player (with --animate)
 and with --many, in place of those from motion.json on:
   bundle.json     what --json prints: how far the motions are apart
   bundle.npz      arrays: times (n,), q (N, n, nq), v (N, n, nv), seeds (N,)
-  bundle.png      every coordinate of all motions over time (needs carom[plots])
+  bundle.png      every coordinate of all motions over time
+Pictures need carom[plots].
 
 examples:
-  carom simulate zeno-block --out zeno
+  carom simulate zeno-block
       A block rocks ever faster: infinitely many impacts in finite time.
-  carom simulate rocking-block --many 50 --duration 0.5 --seed 1
+  carom simulate rocking-block --duration 0.2 --seed 1 --out block
       A block lands flat, and nobody can know on which corner it will rock.
+  carom simulate rocking-block --duration 0.2 --many 20
+      So it may move like this, or like that.
 """
 
 
@@ -50,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add = parser.add_argument
     add("target", metavar="SCENE", help="a scene; `carom scenes` lists them")
-    add("--law", choices=LAWS, help="resolves impacts; default: the scene's")
+    add("--law", choices=LAWS, metavar="LAW", help=f"{', '.join(LAWS)}; default: the scene's")
     add("--duration", metavar="T", type=positive, help="seconds to move; default: the scene's")
     add("--seed", metavar="N", type=seed, default=0, help="of all random draws; default: 0")
     add("--many", metavar="N", type=count, help="draw N motions")
@@ -66,6 +73,11 @@ def run(options: argparse.Namespace) -> list[CaromError]:
     from carom.cli.motion_report import Setting
 
     _check(options)
+    if options.target not in scenes.names() and looks_like_file(options.target):
+        raise InvalidProblem(
+            f"{options.target}: expected a scene, since a file with an impact has no bodies to "
+            f"move; the scenes are {', '.join(scenes.names())}"
+        )
     scene = scenes.load(options.target)
     name = options.law or scene.law
     setting = Setting(scene, name, _law(name), options.duration or scene.duration)
@@ -78,7 +90,7 @@ def run(options: argparse.Namespace) -> list[CaromError]:
         if options.out is not None:
             begin("files", "")
             report.write(options.out)
-    print(json.dumps(report.json(), indent=2) if options.json else report.text())
+    report.show(as_json=options.json)
     return [CaromError(words) for words in report.cut_short()]
 
 

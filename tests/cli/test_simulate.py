@@ -1,6 +1,4 @@
 import json
-import os
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -10,25 +8,11 @@ from PIL import Image
 
 import carom
 from carom.cli import main, simulate
-from carom.cli.tables import LAST_ROWS, MOST_ROWS, shortened, table
+from tests.cli.helpers import interrupt, no_matplotlib, on_a_terminal, read_error, read_json, run
 
 BLOCK = ["simulate", "rocking-block", "--duration", "0.05"]
 FEW = [*BLOCK, "--many", "4", "--processes", "1"]
 FILES = {"summary.txt", "motion.json", "trajectory.npz", "motion.png", "motion.gif"}
-
-
-def read_json(capsys, *arguments):
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def read_error(capsys, arguments, code):
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    (line,) = captured.err.splitlines()
-    assert line.startswith("carom: error: ")
-    return line
 
 
 @pytest.fixture
@@ -90,10 +74,6 @@ class TestText:
     def test_seed_matters(self, capsys):
         ends = [read_json(capsys, *BLOCK, "--seed", seed)["end"]["q"] for seed in "0124"]
         assert len({tuple(q) for q in ends}) > 1
-
-    def test_help_teaches(self, capsys):
-        assert main(["simulate", "--help"]) == 0
-        assert capsys.readouterr().out.count("  carom simulate ") == 2
 
 
 class TestJson:
@@ -163,10 +143,7 @@ class TestOut:
         assert {path.name for path in tmp_path.iterdir()} == FILES | {"motion.html"}
 
     def test_without_matplotlib_says_how_to_get_a_figure(self, capsys, tmp_path, monkeypatch):
-        for name in [name for name in sys.modules if name.startswith("carom.plots")]:
-            monkeypatch.delitem(sys.modules, name)
-        monkeypatch.delitem(carom.__dict__, "plots", raising=False)
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        no_matplotlib(monkeypatch)
         assert main([*BLOCK, "--out", str(tmp_path / "one")]) == 0
         assert "pip install 'carom[plots]'" in capsys.readouterr().err
         expected = {"summary.txt", "motion.json", "trajectory.npz"}
@@ -225,7 +202,7 @@ class TestMany:
 
     def test_bar_on_a_terminal_counts_motions(self, capsys, monkeypatch):
         monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        on_a_terminal(monkeypatch, sys.stderr)
         monkeypatch.setenv("FORCE_COLOR", "1")
         assert main([*FEW, "--json"]) == 0
         captured = capsys.readouterr()
@@ -279,30 +256,9 @@ class TestErrors:
         assert len(captured.err.splitlines()) == 1
 
     def test_runs_as_a_module(self):
-        command = [sys.executable, "-m", "carom", *BLOCK, "--json"]
-        environment = dict(os.environ)
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        done = run(*BLOCK, "--json")
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["status"] == "finished"
-
-
-class TestTables:
-    def test_columns_are_aligned(self):
-        assert table(("a", "b"), [("long", "1"), ("x", "22")], right=(1,)) == [
-            "a      b",
-            "long   1",
-            "x     22",
-        ]
-
-    def test_long_tables_lose_their_middle(self):
-        lines = ["head", *(str(i) for i in range(50))]
-        short = shortened(lines)
-        assert len(short) == MOST_ROWS + 2
-        assert short[:2] == ["head", "0"]
-        assert short[-1] == "49"
-        assert short[-LAST_ROWS - 1] == "… 30 more; --json tells all"
-        few = lines[: MOST_ROWS + 2]
-        assert shortened(few) == few
 
 
 def several_ways(function):
@@ -323,7 +279,3 @@ def at_most_one_impact(function):
         return function(*arguments, **options, max_impacts=1)
 
     return changed
-
-
-def interrupt(*_, **__):
-    raise KeyboardInterrupt

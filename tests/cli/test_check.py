@@ -1,8 +1,6 @@
 """carom check, as typed."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import carom
 from carom.cli import main
 from carom.impact.files import save_problem
+from tests.cli.helpers import read_error, read_json, run
 
 
 @pytest.fixture
@@ -20,16 +19,6 @@ def file(tmp_path):
     path = tmp_path / "jam.json"
     save_problem(problem, path)
     return path
-
-
-def read_error(capsys, arguments, code):
-    assert main(["check", *arguments]) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = captured.err.splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("carom: error: ")
-    return lines[0]
 
 
 def test_scene_prints_the_report_of_its_step(capsys):
@@ -44,8 +33,9 @@ def test_scene_prints_the_report_of_its_step(capsys):
 
 
 def test_json(capsys):
-    assert main(["check", "rocking-block", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    found = read_json(capsys, "check", "rocking-block")
+    assert found["carom"] == carom.__version__
+    assert found["source"] == "rocking-block"
     assert found["contacts"] == ["A", "B"]
     assert found["step_impulse"] == 0.3
     assert {row["verdict"] for row in found["statements"]} <= {"holds", "fails", "open"}
@@ -53,12 +43,11 @@ def test_json(capsys):
 
 
 def test_options_reach_the_report(capsys):
-    assert main(["check", "rocking-block", "--json", "--step", "0.05", "--seed", "3"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = read_json(capsys, "check", "rocking-block", "--step", "0.05", "--seed", "3")
     assert found["step_impulse"] == 0.05
     problem = carom.scenes.load("rocking-block").problem
     expected = carom.check(problem, step_impulse=0.05, seed=3).json()
-    assert found == json.loads(json.dumps(expected))
+    assert found.items() >= json.loads(json.dumps(expected)).items()
 
 
 def test_what_fails_is_no_error(capsys, file):
@@ -82,19 +71,11 @@ def test_what_fails_is_no_error(capsys, file):
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, words):
-    assert words in read_error(capsys, arguments, 2)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"M": [[1.0]]}', '{"M": "x", "J_n": 3}'])
-def test_bad_files_are_one_line(capsys, tmp_path, text):
-    path = tmp_path / "bad.json"
-    path.write_text(text, encoding="utf-8")
-    assert "bad.json" in read_error(capsys, [str(path)], 2)
+    assert words in read_error(capsys, ["check", *arguments], 2)
 
 
 def test_runs_as_a_module_and_stays_silent_on_errors(file):
-    command = [sys.executable, "-m", "carom", "check", str(file), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run("check", str(file), "--json")
     assert done.returncode == 0
     assert done.stderr == ""
     statements = json.loads(done.stdout)["statements"]

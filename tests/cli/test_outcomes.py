@@ -1,0 +1,154 @@
+import json
+
+import numpy as np
+import pytest
+
+import carom
+from carom.cli import main, outcomes
+from carom.impact import routh
+from carom.impact.files import save_problem
+from tests.cli.helpers import FEW, read_json
+
+
+@pytest.fixture
+def block():
+    return carom.scenes.load("rocking-block")
+
+
+class TestLaws:
+    def test_default_is_every_law_that_applies(self, capsys, block):
+        assert main(["outcomes", "rocking-block", *FEW]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        expected = [
+            carom.Routh(num_samples=200, step_impulse=0.3),
+            carom.RouthExact(),
+            carom.AnitescuPotra(),
+            carom.Sequential(),
+        ]
+        title, *summaries = captured.out.rstrip("\n").split("\n\n")
+        assert title == f"rocking-block: {block.description}"
+        assert summaries == [law.resolve(block.problem).summary() for law in expected]
+
+    def test_settings_of_the_scene_are_defaults(self, monkeypatch):
+        scene = carom.scenes.load("box-wall")
+        monkeypatch.setattr(routh.Routh, "resolve", no_sample_ends)
+        report = {}
+        monkeypatch.setattr(
+            outcomes, "_law", spy(outcomes._law, lambda law: report.setdefault("law", law))
+        )
+        assert main(["outcomes", "box-wall", "--law", "routh"]) == 1
+        law = report["law"]
+        assert law.num_samples == scene.num_samples
+        assert law.step_impulse == scene.step_impulse
+        # The paper's trajectory length suits its own draw: here a sample may take what it needs.
+        assert law.max_steps == carom.Routh().max_steps
+
+    def test_options_reach_the_law(self, capsys, block):
+        arguments = "--samples 64 --step 0.05 --max-steps 7 --seed 3 --draw uniform"
+        more = "--selection lemke --threads 1 --law routh"
+        report = read_json(capsys, "outcomes", "rocking-block", *(arguments + " " + more).split())
+        assert report["laws"]["routh"]["settings"] == {
+            "num_samples": 64,
+            "step_impulse": 0.05,
+            "max_steps": 7,
+            "seed": 3,
+            "draw": "uniform",
+            "selection": "lemke",
+            "epsilon": None,
+            "until": None,
+            "norm": "contact",
+            "max_samples": 2**22,
+        }
+        law = carom.Routh(64, 0.05, 7, 3, "uniform", "lemke")
+        expected = law.resolve(block.problem)
+        assert report["laws"]["routh"]["num_unfinished"] == expected.num_unfinished > 0
+        bounds = [report["laws"]["routh"]["contacts"][name]["normal"] for name in "AB"]
+        assert bounds == expected.contact_bounds()[:, 0].tolist()
+
+    def test_order_of_the_contacts(self, capsys):
+        report = read_json(
+            capsys, "outcomes", "rocking-block", "--law", "sequential", "--order", "B, A"
+        )
+        assert [end["label"] for end in report["laws"]["sequential"]["outcomes"]] == ["B → A"]
+
+    def test_choices_are_those_of_the_law(self):
+        assert set(outcomes.DRAWS) == set(routh.DRAWS)
+        assert set(outcomes.SELECTIONS) == set(routh.SELECTIONS)
+        assert carom.Routh().draw == outcomes.DRAWS[0]
+
+    def test_one_contact_is_also_resolved_in_closed_form(self, capsys, tmp_path):
+        ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
+        save_problem(ball, tmp_path / "ball.json")
+        report = read_json(capsys, "outcomes", str(tmp_path / "ball.json"), *FEW)
+        laws = ["routh", "exact", "anitescu-potra", "sequential", "routh-single"]
+        assert list(report["laws"]) == laws
+        assert report["laws"]["routh-single"]["contacts"]["A"]["tangential"] == [
+            [pytest.approx(0.8), pytest.approx(0.8)]
+        ]
+
+    def test_many_contacts_are_not_ordered_unasked(self, capsys, tmp_path):
+        m = outcomes.MOST_CONTACTS_TO_ORDER + 1
+        heavy = carom.ImpactProblem(
+            np.eye(2 * m), np.eye(2 * m)[:m], np.eye(2 * m)[m:], 0.1, -np.ones(2 * m)
+        )
+        save_problem(heavy, tmp_path / "heavy.npz")
+        arguments = ["outcomes", str(tmp_path / "heavy.npz"), "--samples", "4", "--max-steps", "50"]
+        assert main([*arguments, "--json"]) == 0
+        captured = capsys.readouterr()
+        assert "sequential" not in json.loads(captured.out)["laws"]
+        assert "5,040 orders; name one with --order" in captured.err
+        order = ",".join(heavy.contacts)
+        assert "sequential" in read_json(capsys, *arguments, "--order", order)["laws"]
+
+
+class TestReport:
+    def test_json_tells_what_the_set_is(self, capsys):
+        report = read_json(capsys, "outcomes", "compass-gait", *FEW)
+        problem = carom.scenes.load("compass-gait").problem
+        law = carom.Routh(num_samples=200, step_impulse=0.25)
+        expected = law.resolve(problem)
+        assert report["carom"] == carom.__version__
+        assert report["not_resolved"] == {}
+        assert report["problem"]["contacts"] == ["A", "B"]
+        before = report["problem"]["kinetic_energy"]
+        assert before == problem.kinetic_energy(problem.v_pre)
+        sampled = report["laws"]["routh"]
+        assert sampled["num_outcomes"] == len(expected)
+        assert sampled["num_outcomes"] + sampled["num_unfinished"] == 200
+        assert sampled["is_complete"] is False
+        sticks, slides, lifts = expected.kinds()
+        for i, name in enumerate(("A", "B")):
+            contact = sampled["contacts"][name]
+            assert contact["normal"] == expected.contact_bounds()[i, 0].tolist()
+            assert contact["tangential"] == expected.contact_bounds()[i, 1:].tolist()
+            shares = [contact[word] for word in ("sticks", "slides", "lifts")]
+            assert shares == [kind[:, i].mean() for kind in (sticks, slides, lifts)]
+        assert sampled["steps"]["max"] == expected.num_steps.max()
+        energy = problem.kinetic_energy(expected.v_post) / before
+        assert sampled["energy_kept"] == [energy.min(), energy.max()]
+        simultaneous = report["laws"]["anitescu-potra"]["outcomes"]
+        ends = {end["label"]: end["v_post"] for end in simultaneous}
+        assert set(ends) == {"A sticks, B lifts", "A sticks, B slides", "A sticks, B sticks"}
+        np.testing.assert_allclose(ends["A sticks, B sticks"], 0.0, atol=1e-12)
+
+    def test_impact_without_approach_is_called_so(self, capsys, tmp_path):
+        parting = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [0.0, 0.0])
+        save_problem(parting, tmp_path / "still.json")
+        assert main(["outcomes", str(tmp_path / "still.json"), *FEW]) == 0
+        assert "No contact approaches" in capsys.readouterr().out
+        report = read_json(capsys, "outcomes", str(tmp_path / "still.json"), *FEW)
+        assert report["laws"]["routh"]["energy_kept"] is None
+
+
+def spy(function, look):
+    def watched(*arguments):
+        result = function(*arguments)
+        look(result)
+        return result
+
+    return watched
+
+
+def no_sample_ends(_, problem):
+    raise carom.ImpactNotResolved("no sample ended", problem)

@@ -1,0 +1,90 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import carom
+from carom.cli import main
+from tests.cli.helpers import FEW, interrupt, no_matplotlib, on_a_terminal, read_json
+
+FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}
+
+
+@pytest.fixture
+def block():
+    return carom.scenes.load("rocking-block")
+
+
+class TestOut:
+    def test_writes_all_files(self, capsys, tmp_path, block):
+        folder = tmp_path / "new" / "folder"
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(folder)]) == 0
+        printed = capsys.readouterr().out
+        assert {path.name for path in folder.iterdir()} == FILES
+        assert (folder / "summary.txt").read_text() == printed
+        report = json.loads((folder / "outcomes.json").read_text())
+        assert report == read_json(capsys, "outcomes", "rocking-block", *FEW)
+        assert (folder / "contact_velocities.png").read_bytes()[1:4] == b"PNG"
+        law = carom.Routh(num_samples=200, step_impulse=0.3)
+        expected = law.resolve(block.problem)
+        with np.load(folder / "outcomes.npz", allow_pickle=False) as arrays:
+            for field in ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished"):
+                np.testing.assert_array_equal(arrays[f"routh/{field}"], getattr(expected, field))
+            assert "routh/labels" not in arrays
+            assert arrays["sequential/labels"].tolist() == ["A → B", "B → A"]
+            np.testing.assert_array_equal(arrays["problem/J_t"], block.problem.J_t)
+            assert arrays["problem/contacts"].tolist() == ["A", "B"]
+
+    def test_without_matplotlib_says_how_to_get_a_figure(self, capsys, tmp_path, monkeypatch):
+        no_matplotlib(monkeypatch)
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 0
+        assert {path.name for path in tmp_path.iterdir()} == FILES - {"contact_velocities.png"}
+        assert "pip install 'carom[plots]'" in capsys.readouterr().err
+
+    def test_files_are_named_on_a_terminal(self, capsys, monkeypatch, tmp_path):
+        on_a_terminal(monkeypatch, sys.stderr)
+        arguments = ["outcomes", "rocking-block", "--law", "sequential", "--out", str(tmp_path)]
+        assert main(arguments) == 0
+        names = ", ".join(path.name for path in sorted(tmp_path.iterdir(), reverse=True))
+        written = capsys.readouterr().err.split(" to ")[0].removeprefix("carom: wrote ")
+        assert sorted(written.split(", ")) == sorted(names.split(", "))
+
+    def test_interrupted_law_leaves_no_file(self, capsys, tmp_path, monkeypatch):
+        monkeypatch.setattr(carom.Sequential, "resolve", interrupt)
+        folder = tmp_path / "out"
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(folder)]) == 130
+        assert capsys.readouterr() == ("", "carom: interrupted\n")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_interrupted_writing_leaves_whole_files_only(self, tmp_path, monkeypatch):
+        (tmp_path / "outcomes.npz").write_bytes(b"old")
+        replace, calls = os.replace, []
+
+        def second_is_interrupted(*arguments):
+            calls.append(arguments)
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            replace(*arguments)
+
+        monkeypatch.setattr(os, "replace", second_is_interrupted)
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 130
+        assert {path.name for path in tmp_path.iterdir()} == {"summary.txt", "outcomes.npz"}
+        assert (tmp_path / "outcomes.npz").read_bytes() == b"old"
+
+    @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+    def test_real_interrupt_ends_a_long_run(self, tmp_path):
+        command = [sys.executable, "-m", "carom", "outcomes", "disk-stack", "--law", "routh"]
+        command += ["--threads", "1", "--out", str(tmp_path / "out")]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(command, **pipes) as process:
+            time.sleep(3.0)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert (out, err) == (b"", b"carom: interrupted\n")
+        assert list(tmp_path.iterdir()) == []
