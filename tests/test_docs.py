@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from carom.cli import COMMANDS
-from carom.cli.parser import parse
+from carom.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -154,11 +153,14 @@ def commands(path):
     return [line for line in lines if line.startswith("carom ")]
 
 
-def test_commands_are_understood():
+def test_commands_are_understood(monkeypatch, capsys):
+    """Every command line is read without complaint; what it would do is left out."""
+    for command in COMMANDS.values():
+        monkeypatch.setattr(command, "run", lambda _: [])
     lines = [line for path in [ROOT / "README.md", *PAGES] for line in commands(path)]
     assert len(lines) > 10
     for line in lines:
-        parse(COMMANDS, shlex.split(line, comments=True)[1:])
+        assert main(shlex.split(line, comments=True)[1:]) == 0, (line, capsys.readouterr().err)
 
 
 def test_links_lead_to_files():
