@@ -55,8 +55,8 @@ def test_exhibits_come_in_the_order_of_the_paper_whatever_the_order_of_names():
 
 
 def test_refuses_unknown_names(tmp_path):
-    with pytest.raises(carom.InvalidProblem, match="nothing: expected one of rocking-block-out"):
-        reproduce(tmp_path / "out", ["nothing"])
+    with pytest.raises(carom.InvalidProblem, match="named 'zeno-cycl' .did you mean 'zeno-cycle'"):
+        reproduce(tmp_path / "out", ["zeno-cycl"])
     assert not (tmp_path / "out").exists()
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carom import __version__
+from carom.cli import console
 from carom.cli.arguments import check_folder
 from carom.cli.parts import parts
+from carom.cli.report import show
+from carom.cli.tables import table, terminal_width
 
 if TYPE_CHECKING:
     from carom.errors import CaromError
@@ -17,16 +20,21 @@ if TYPE_CHECKING:
 
 HELP = "make the paper's figures and tables again"
 DESCRIPTION = """\
-Make the numerical figures and tables of the paper again, with the exact sets drawn over them, as
-one page to be read beside the paper. A run that was interrupted goes on where it was."""
+Make the numerical figures and tables of the paper again, as one page.
+
+Exact sets are drawn over the samples. Per figure or table are printed how many
+of the paper's sentences on it agree with the data, which do not, and the time
+it took. A run that was interrupted goes on where it was."""
 EPILOG = """\
 files in DIR:
-  index.html              everything in one file, which works offline: pictures, tables, data as
-                          CSV, what the paper says of each and whether it came out so
-  NAME/*.png, NAME/*.csv  the same pictures and data as files
+  index.html  everything in one file, which works offline: pictures, tables,
+              data as CSV, what the paper says of each and whether it came out
+              so
+  NAME/*.png, NAME/*.csv
+              the same pictures and data as files
 
-A full run takes some minutes; --quick takes less than one, with fewer samples than the paper.
-It needs carom[plots] and carom[exact].
+A full run takes some minutes; --quick takes less than one, with fewer samples
+than the paper. It needs carom[plots] and carom[exact].
 
 examples:
   carom reproduce --list
@@ -52,29 +60,33 @@ def run(options: argparse.Namespace) -> list[CaromError]:
 
     chosen = choose(options.names)
     if options.list:
-        print(_list(chosen, options.json))
+        show(_list(chosen, as_json=options.json))
         return []
     check_folder(options.out)
     from carom.reproduce import reproduce
 
     with parts([exhibit.seconds[options.quick] for exhibit in chosen]) as begin:
-        kept = reproduce(
-            options.out,
-            options.names,
-            quick=options.quick,
-            fresh=options.fresh,
-            begin=lambda exhibit: begin(exhibit.name),
-        )
-    print(_json(options, chosen, kept) if options.json else _text(options, chosen, kept))
+        try:
+            kept = reproduce(
+                options.out,
+                options.names,
+                quick=options.quick,
+                fresh=options.fresh,
+                begin=lambda exhibit: begin(exhibit.name),
+            )
+        except KeyboardInterrupt:
+            console.warn(f"what is done is in {options.out}; the same command goes on from there")
+            raise
+    show(_json(options, chosen, kept) if options.json else _text(options, chosen, kept))
     return []
 
 
-def _list(chosen: list[Exhibit], as_json: bool) -> str:
+def _list(chosen: list[Exhibit], *, as_json: bool) -> str | dict[str, Any]:
     if as_json:
         rows = [{"name": x.name, "place": x.place, "title": x.title} for x in chosen]
-        return json.dumps({"exhibits": rows}, indent=2)
-    width = max(len(exhibit.name) for exhibit in chosen)
-    return "\n".join(f"{x.name:{width}}  {x.place}: {x.title}" for x in chosen)
+        return {"carom": __version__, "exhibits": rows}
+    cells = [(x.name, f"{x.place}: {x.title}") for x in chosen]
+    return "\n".join(table(("name", "figure or table"), cells, width=terminal_width()))
 
 
 def _text(options: argparse.Namespace, chosen: list[Exhibit], kept: list[Kept]) -> str:
@@ -94,7 +106,7 @@ def _text(options: argparse.Namespace, chosen: list[Exhibit], kept: list[Kept]) 
     return "\n".join([*lines, f"page: {options.out / 'index.html'}"])
 
 
-def _json(options: argparse.Namespace, chosen: list[Exhibit], kept: list[Kept]) -> str:
+def _json(options: argparse.Namespace, chosen: list[Exhibit], kept: list[Kept]) -> dict[str, Any]:
     exhibits: list[dict[str, Any]] = [
         {
             "name": exhibit.name,
@@ -109,5 +121,9 @@ def _json(options: argparse.Namespace, chosen: list[Exhibit], kept: list[Kept]) 
         }
         for exhibit, one in zip(chosen, kept, strict=True)
     ]
-    page = str(options.out / "index.html")
-    return json.dumps({"page": page, "quick": options.quick, "exhibits": exhibits}, indent=2)
+    return {
+        "carom": __version__,
+        "page": str(options.out / "index.html"),
+        "quick": options.quick,
+        "exhibits": exhibits,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from carom.errors import InvalidProblem
@@ -23,7 +24,11 @@ def choose(names: Sequence[str]) -> list[Exhibit]:
     """
     for name in names:
         if name not in EXHIBITS:
-            raise InvalidProblem(f"{name}: expected one of {', '.join(EXHIBITS)}")
+            near = get_close_matches(name, EXHIBITS, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InvalidProblem(
+                f"no figure or table is named {name!r}{hint}; there are: {', '.join(EXHIBITS)}"
+            )
     return [exhibit for name, exhibit in EXHIBITS.items() if not names or name in names]
 
 
