@@ -96,13 +96,13 @@ def laws(name):
     }
 
 
-def _on_ax(draw_on):
+def _on_ax(draw_on, place=PLACE):
     """Return a function that draws on the only ax of a new figure."""
 
     def drawing() -> Figure:
         figure = Figure(figsize=SIZE, dpi=DPI)
         # Not laid out by the size of its words, which one pixel more would shift as a whole.
-        ax = figure.add_axes(PLACE)
+        ax = figure.add_axes(place)
         assert draw_on(ax) is ax
         return figure
 
@@ -141,6 +141,12 @@ def _spread(ax):
     return plots.plot_spread({"3 motions": few, "8 motions": many}, ax, coordinate=2)
 
 
+def _sweep(ax):
+    sweep = carom.compliant.angle_sweep(block(), num=7)
+    exact = laws("rocking-block")["exact"]
+    return plots.plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
+
+
 DRAWINGS = {
     "plot_outcomes": _on_ax(_every_law),
     "plot_outcomes-exact": _on_ax(_exact_alone),
@@ -156,6 +162,7 @@ DRAWINGS = {
         lambda ax: plots.plot_bundle(block_motions(8), ax, coordinate=2, label="blocks")
     ),
     "plot_spread": _on_ax(_spread),
+    "plot_sweep": _on_ax(_sweep, (0.2, 0.4, 0.65, 0.56)),
     "outcomes_overview": lambda: plots.outcomes_overview(
         laws("compass-gait")["outcomes"],
         **{key: value for key, value in laws("compass-gait").items() if key != "outcomes"},
