@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 import carom
 from carom.cli import COMMANDS, main
-from tests.cli.helpers import read_error
+from tests.cli.helpers import no_matplotlib, read_error
 
 BASH = shutil.which("bash")
 
@@ -63,6 +64,17 @@ def test_choices(offers):
 def test_scenes(offers):
     assert offers("simulate", "") == set(carom.scenes.names())
     assert offers("scenes", "z") == {"zeno-block"}
+
+
+def test_exhibits(offers):
+    assert offers("reproduce", "zeno-cycle", "routh") == {"routh-path"}
+
+
+def test_exhibits_without_matplotlib(capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("carom.reproduce")]:
+        monkeypatch.delitem(sys.modules, name)
+    no_matplotlib(monkeypatch)
+    assert "zeno-cycle" not in script(capsys, "bash")
 
 
 def test_scenes_and_files(offers):

@@ -9,7 +9,7 @@ import pytest
 
 import carom
 from carom.cli import main
-from tests.cli.helpers import FEW, interrupt, read_error, run
+from tests.cli.helpers import FEW, interrupt, no_matplotlib, read_error, run
 
 
 def raises(error):
@@ -116,7 +116,20 @@ class TestErrors:
         error = read_error(capsys, ["outcomes", "ramone", "--samples", "1_000_000_000"], 2)
         assert "not enough memory; lower --samples" in error
 
-    def test_warning_is_one_line(self, capsys):
+    def test_package_that_is_missing(self, capsys, monkeypatch):
+        for name in [name for name in sys.modules if name.startswith("carom.reproduce")]:
+            monkeypatch.delitem(sys.modules, name)
+        no_matplotlib(monkeypatch)
+        error = read_error(capsys, ["reproduce", "--list"], 2)
+        assert 'pip install "carom[plots,exact]"' in error
+
+    def test_half_an_installation(self, capsys, monkeypatch):
+        monkeypatch.setitem(sys.modules, "shtab", None)
+        error = read_error(capsys, ["completion", "bash"], 2)
+        assert "shtab" in error
+        assert "pip install carom" in error
+
+    def test_warning_is_one_line(self):
         code = (
             "import sys, warnings, carom; from carom.cli import main;"
             "resolve = carom.Sequential.resolve;"

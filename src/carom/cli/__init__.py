@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-from carom.cli import check, completion, console, outcomes, scenes, simulate
+from carom.cli import check, completion, console, outcomes, reproduce, scenes, simulate
 from carom.cli.parser import Command, parse
 from carom.errors import CaromError, ImpactNotResolved
 
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "outcomes": outcomes,
     "check": check,
     "simulate": simulate,
+    "reproduce": reproduce,
     "completion": completion,
 }
 # parser.EPILOG explains them.
@@ -92,6 +93,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
         # A file that cannot get its name has two: the first is temporary.
         where = error.filename2 or error.filename
         return BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}"
+    if isinstance(error, ModuleNotFoundError):
+        return BAD_INPUT, f"error: {error}; install what carom needs with: pip install carom"
     what = "".join(traceback.format_exception_only(error))
     return BUG, (
         f"error: {what.strip()}; this is a bug in carom: please report it, together with what "

@@ -51,13 +51,23 @@ def run(options: argparse.Namespace) -> list[CaromError]:
         "FILE": shtab.FILE,
         "SCENE|FILE": _scene_or_file(names()),
     }
+    choices = {"SCENE": names(), "NAME": _exhibits()}
     for action in _actions(parser):
-        if action.metavar == "SCENE":
-            action.choices = names()
+        if action.metavar in choices:
+            action.choices = choices[action.metavar]
         elif action.metavar in completions:
             setattr(action, "complete", completions[action.metavar])  # noqa: B010 (shtab's own)
     print(shtab.complete(parser, options.shell))
     return []
+
+
+def _exhibits() -> tuple[str, ...]:
+    """Return what `carom reproduce` makes; nothing where it cannot run."""
+    try:
+        from carom.reproduce.exhibits import EXHIBITS
+    except ImportError:
+        return ()
+    return tuple(EXHIBITS)
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
