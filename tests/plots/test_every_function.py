@@ -30,6 +30,20 @@ def test_what_is_drawn_comes_first_then_ax_then_options(name):
     assert all(each.kind is each.KEYWORD_ONLY for each in parameters[place + 1 :])
 
 
+@pytest.mark.parametrize("name", plots.__all__)
+def test_docstring_explains_all_and_shows_how(name):
+    function = getattr(plots, name)
+    signature, text = inspect.signature(function), inspect.getdoc(function)
+    assert re.match(r"(Draw|Write) .*\.\n", text)
+    for parameter in signature.parameters:
+        assert re.search(rf"^    {parameter}: \S", text, re.M), f"{parameter} is not explained"
+    assert ("\nReturns:\n" in text) == (signature.return_annotation != "None")
+    # A sweep and its set are made by carom, and leave nothing to refuse.
+    assert ("\nRaises:\n" in text) == (name != "plot_sweep")
+    assert ">>> " in text.split("\nExamples:\n")[1]
+    assert re.search(rf"carom\.plots\.{name}\(", text)
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_axes_have_labels_with_units(name):
     for ax in draw(name).axes:
