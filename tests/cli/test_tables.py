@@ -31,7 +31,15 @@ def test_little_space_is_left_alone():
 
 
 def test_long_lines_hang():
-    text = "head\n  - one two three  four five six"
+    text = "head\n  - one two three four five six"
     assert fit(text, 20) == "head\n  - one two three\n    four five six"
     assert fit(text, None) == fit(text, 200) == text
     assert fit("x" * 30, 20) == "x" * 30
+
+
+def test_long_lines_hang_below_their_second_column():
+    assert (
+        fit("  holds  one two three four five", 29) == "  holds  one two three four\n         five"
+    )
+    # Too little would be left of it.
+    assert fit("  holds  one two three four five", 28) == "  holds  one two three four\n    five"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -60,7 +61,10 @@ def terminal_width() -> int | None:
 
 
 def fit(text: str, width: int | None) -> str:
-    """Wrap lines that are too long between words, with a deeper indent from their second on."""
+    """Wrap lines that are too long between words.
+
+    They go on below their second column, where there is one, else with a deeper indent.
+    """
     if width is None or width < NARROWEST:
         return text
     return "\n".join(
@@ -69,11 +73,14 @@ def fit(text: str, width: int | None) -> str:
 
 
 def _hanging(line: str, width: int) -> str:
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    indent = len(line) - len(line.lstrip()) + 2
+    column = re.match(r" *\S+( \S+)*  +", line)
+    if column is not None and column.end() <= width - NARROWEST:
+        indent = column.end()
     return textwrap.fill(
         line,
         width,
-        subsequent_indent=indent,
+        subsequent_indent=" " * indent,
         replace_whitespace=False,
         break_long_words=False,
         break_on_hyphens=False,
