@@ -52,7 +52,7 @@ def _machine() -> str:
 def _contents_row(exhibit: Exhibit, kept: Kept) -> str:
     agreeing = sum(finding.agrees for finding in kept.findings)
     return (
-        f'<tr><td>{html.escape(exhibit.place)}</td><td style="text-align: left">'
+        f'<tr><td>{html.escape(exhibit.place)}</td><td class="words">'
         f'<a href="#{exhibit.name}">{html.escape(exhibit.title)}</a></td>'
         f"<td>{agreeing} of {len(kept.findings)}</td><td>{kept.seconds:.1f}</td></tr>"
     )
