@@ -10,7 +10,7 @@ import numpy as np
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
 from carom.systems.system import Dynamics, System
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import ArrayLike, FloatArray, IntArray
 
 SAME = 1e-9
 """Rows of contacts that differ by less than this share of their size are the same."""
@@ -120,6 +120,28 @@ class EngineSystem(System):
                 f"the start, above gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or "
                 f"raise the tolerance"
             )
+        return self._gather(
+            here,
+            near,
+            v,
+            num_directions=num_directions,
+            without_collision=without_collision,
+        )
+
+    def _gather(
+        self,
+        here: Dynamics,
+        near: IntArray,
+        v: ArrayLike,
+        *,
+        num_directions: int = NUM_DIRECTIONS,
+        without_collision: bool = False,
+    ) -> ImpactProblem:
+        """Make some contacts of a state, by their numbers (m,), into an impact.
+
+        Raises:
+            InvalidProblem: The velocity, or the number of directions, is wrong.
+        """
         found = Touching(
             names=tuple(self.contacts[i] for i in near),
             J_n=here.J_n[near],
@@ -137,6 +159,19 @@ class EngineSystem(System):
             num_directions=num_directions,
             without_collision=without_collision,
         )
+
+
+def tangents(normal: FloatArray) -> FloatArray:
+    """Return two unit vectors, (2, 3), that make a right-handed frame with a unit normal (3,).
+
+    They are the axes x and y, turned by the shortest turn that takes z to the normal. So they are
+    the same in every engine, and change smoothly with the normal but where it points down.
+    """
+    x, y, z = normal
+    if z < -1.0 + SAME:
+        return np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+    a = 1.0 / (1.0 + z)
+    return np.array([[1.0 - a * x * x, -a * x * y, -x], [-a * x * y, 1.0 - a * y * y, -y]])
 
 
 @dataclass(frozen=True, eq=False)
