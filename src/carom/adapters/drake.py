@@ -1,0 +1,358 @@
+"""Robots of Drake: points, spheres and boxes that touch a half-space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from carom.adapters.half_space import (
+    ContactPoint,
+    HalfSpace,
+    box_corners,
+    capsule_ends,
+    unknown,
+)
+from carom.adapters.half_space_system import FrameMotion, HalfSpaceSystem
+from carom.errors import InvalidProblem, MissingExtra
+from carom.typing import ArrayLike, FloatArray
+
+try:
+    from pydrake.geometry import Box, Capsule, Role, Sphere
+    from pydrake.geometry import HalfSpace as GroundShape
+    from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties, MultibodyPlant
+    from pydrake.multibody.tree import FrameIndex, JacobianWrtVariable, MultibodyForces
+except ModuleNotFoundError as error:
+    raise MissingExtra('carom.adapters.drake needs Drake: pip install "carom[drake]"') from error
+
+__all__ = ["ContactPoint", "DrakeSystem", "HalfSpace", "scene_contacts"]
+
+
+class DrakeSystem(HalfSpaceSystem):
+    """Describe a robot of Drake that touches a half-space.
+
+    q and v are Drake's: the quaternion of a floating base is (w, x, y, z), and its velocity,
+    angular part first, is in the axes of the world. The mass matrix has reflected inertia. The
+    smooth force has gravity, damping of joints and all force elements, but no actuators. Limits of
+    joints are not modelled; nor are contacts between parts of the robot. No context is changed.
+
+    Drake's own query for the nearest points gives one point for a pair of shapes, which is too poor
+    for a box that lands on a face. So contacts are points and spheres here too.
+
+    Args:
+        plant: `MultibodyPlant`, finalized.
+        contacts: What may touch: names of frames, whose origins are points, or `ContactPoint`s. For
+            geometry see `scene_contacts`.
+        context: Of the plant; its parameters, such as masses, are copied. Default ones if not
+            given.
+        ground: What they touch; the ground z = 0 if not given.
+        mu: Friction coefficient of all contacts that have none of their own.
+
+    Raises:
+        InvalidProblem: The plant is not finalized or has constraints, or there is no such frame, no
+            contact or no friction coefficient.
+
+    Examples:
+        A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
+
+        >>> from pydrake.multibody.plant import MultibodyPlant
+        >>> from pydrake.multibody.tree import SpatialInertia
+        >>> from carom.adapters.drake import ContactPoint, DrakeSystem
+        >>> plant = MultibodyPlant(time_step=0.0)
+        >>> body = plant.AddRigidBody("ball", SpatialInertia.SolidSphereWithMass(2.0, 0.1))
+        >>> plant.Finalize()
+        >>> system = DrakeSystem(plant, [ContactPoint("ball", radius=0.1)], mu=0.5)
+        >>> q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
+        >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.gap(q).tolist()
+        (7, 6, ('ball',), [0.5], [0.0])
+        >>> system.velocity_map(q).shape, round(system.potential_energy(q), 3)
+        ((7, 6), 1.962)
+        >>> system.base_velocities, system.stand([1, 0, 0, 0, 0, 0, 1]).round(9).tolist()
+        (slice(0, 6, None), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1])
+        >>> problem = system.impact_problem(q, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
+        >>> problem.contacts, problem.num_tangents, problem.contact_velocity(problem.v_pre).tolist()
+        (('ball',), 2, [[-1.0, 0.0, 0.0]])
+    """
+
+    def __init__(
+        self,
+        plant: Any,
+        contacts: Iterable[str | ContactPoint],
+        context: Any = None,
+        *,
+        ground: HalfSpace | None = None,
+        mu: float | None = None,
+    ) -> None:
+        _check_plant(plant)
+        super().__init__(contacts, ground, mu)
+        self._plant = plant
+        self._context = plant.CreateDefaultContext()
+        if context is not None:
+            self._context.SetTimeStateAndParametersFrom(context)
+        self._frames = [_frame(plant, name) for name in self._frame_names]
+        self._quaternions = [
+            joint.position_start()
+            for joint in (plant.get_joint(i) for i in plant.GetJointIndices())
+            if joint.type_name() == "quaternion_floating"
+        ]
+
+    @classmethod
+    def from_scene(
+        cls,
+        plant: Any,
+        scene_graph: Any,
+        context: Any = None,
+        *,
+        bodies: Iterable[str] | None = None,
+    ) -> DrakeSystem:
+        """Take ground, contacts and friction from the collision geometry of a scene.
+
+        Args:
+            plant: `MultibodyPlant`, finalized.
+            scene_graph: `SceneGraph` that it is registered with.
+            context: Of the plant; its parameters are copied.
+            bodies: Names of the bodies whose geometry may touch; all if not given.
+
+        Raises:
+            InvalidProblem: What `DrakeSystem` and `scene_contacts` refuse.
+
+        Examples:
+            >>> from pydrake.multibody.parsing import Parser
+            >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
+            >>> from pydrake.systems.framework import DiagramBuilder
+            >>> from pydrake.geometry import HalfSpace as GroundShape
+            >>> from pydrake.math import RigidTransform
+            >>> from carom.adapters.drake import DrakeSystem
+            >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
+            >>> ball = Parser(plant).AddModelsFromString('''<robot name="ball"><link name="ball">
+            ...   <inertial><mass value="2"/>
+            ...     <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+            ...   <collision><geometry><sphere radius="0.1"/></geometry></collision>
+            ... </link></robot>''', "urdf")
+            >>> ground = plant.RegisterCollisionGeometry(
+            ...     plant.world_body(), RigidTransform(), GroundShape(), "ground",
+            ...     CoulombFriction(0.5, 0.5))
+            >>> plant.Finalize()
+            >>> system = DrakeSystem.from_scene(plant, scene_graph)
+            >>> system.contacts, system.gap([1, 0, 0, 0, 0, 0, 0.3]).round(9).tolist()
+            (('ball::Sphere',), [0.2])
+        """
+        ground, contacts = scene_contacts(plant, scene_graph, bodies)
+        return cls(plant, contacts, context, ground=ground)
+
+    @property
+    def nq(self) -> int:
+        """Return the number nq of configuration coordinates."""
+        return int(self._plant.num_positions())
+
+    @property
+    def nv(self) -> int:
+        """Return the number nv of generalized velocities."""
+        return int(self._plant.num_velocities())
+
+    @property
+    def base_velocities(self) -> slice:
+        """Return which velocities are those of the first floating body; none if none floats."""
+        bases = sorted(self._plant.GetFloatingBaseBodies(), key=int)
+        if not bases:
+            return slice(0, 0)
+        start = int(self._plant.get_body(bases[0]).floating_velocities_start_in_v())
+        return slice(start, start + 6)
+
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
+        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: As in `dynamics`.
+        """
+        self._plant.SetPositions(self._context, self._checked(q))
+        return np.asarray(self._plant.MakeVelocityToQDotMap(self._context).toarray())
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return the potential energy of gravity and springs [J].
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: As in `dynamics`.
+        """
+        self._plant.SetPositions(self._context, self._checked(q))
+        return float(self._plant.EvalPotentialEnergy(self._context))
+
+    def _normalized(self, q: FloatArray) -> FloatArray:
+        unit = q.copy()
+        for start in self._quaternions:
+            unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or 1.0
+        return unit
+
+    def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
+        plant, context, world = self._plant, self._context, self._plant.world_frame()
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, v)
+        M = np.array(plant.CalcMassMatrix(context))
+        forces = MultibodyForces(plant)
+        plant.CalcForceElementsContribution(context, forces)
+        force = -plant.CalcInverseDynamics(context, np.zeros(self.nv), forces)
+        poses = [frame.CalcPoseInWorld(context) for frame in self._frames]
+        of, origin = JacobianWrtVariable.kV, np.zeros(3)
+        jacobians = [
+            plant.CalcJacobianSpatialVelocity(context, of, frame, origin, world, world)
+            for frame in self._frames
+        ]
+        biases = [
+            plant.CalcBiasSpatialAcceleration(context, of, frame, origin, world, world)
+            for frame in self._frames
+        ]
+        linear_first = [3, 4, 5, 0, 1, 2]
+        frames = FrameMotion(
+            position=np.array([pose.translation() for pose in poses]),
+            rotation=np.array([pose.rotation().matrix() for pose in poses]),
+            J=np.array(jacobians)[:, linear_first],
+            bias=np.array([np.r_[each.translational(), each.rotational()] for each in biases]),
+        )
+        return 0.5 * (M + M.T), force, frames
+
+
+def scene_contacts(
+    plant: Any, scene_graph: Any, bodies: Iterable[str] | None = None
+) -> tuple[HalfSpace, list[ContactPoint]]:
+    """Return the ground of a scene, and the contacts of collision geometry with it.
+
+    A sphere has one contact, a capsule two, a box its corners: against a half-space nothing else of
+    them can touch first. Pairs that the scene filters out are left out. Friction is combined as
+    Drake does, from dynamic friction, as in Drake's time stepping.
+
+    Args:
+        plant: `MultibodyPlant`, finalized.
+        scene_graph: `SceneGraph` that it is registered with.
+        bodies: Names of the bodies whose geometry may touch; all if not given.
+
+    Raises:
+        InvalidProblem: The plant is not finalized, there is not one half-space that is fixed to the
+            world, no body has such a name, or a geometry is of another kind.
+
+    Examples:
+        >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
+        >>> from pydrake.multibody.tree import SpatialInertia
+        >>> from pydrake.systems.framework import DiagramBuilder
+        >>> from pydrake.geometry import Box, HalfSpace as GroundShape
+        >>> from pydrake.math import RigidTransform
+        >>> from carom.adapters.drake import scene_contacts
+        >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
+        >>> box = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
+        >>> friction, here = CoulombFriction(0.5, 0.5), RigidTransform()
+        >>> shapes = {"box": Box(0.2, 0.2, 0.2), "world": GroundShape()}
+        >>> for name, shape in shapes.items():
+        ...     body = plant.GetBodyByName(name)
+        ...     _ = plant.RegisterCollisionGeometry(body, here, shape, "shape", friction)
+        >>> plant.Finalize()
+        >>> ground, contacts = scene_contacts(plant, scene_graph)
+        >>> ground.normal.tolist(), len(contacts), contacts[0].name, contacts[0].mu
+        ([0.0, 0.0, 1.0], 8, 'box::shape+++', 0.5)
+    """
+    _check_plant(plant)
+    inspector = scene_graph.model_inspector()
+    ground_id = _ground(inspector)
+    pose = inspector.GetPoseInFrame(ground_id)
+    ground = HalfSpace(pose.translation(), pose.rotation().matrix()[:, 2])
+    chosen = None if bodies is None else _body_ids(plant, bodies)
+    contacts = []
+    for shape_id in inspector.GetAllGeometryIds(Role.kProximity):
+        body = plant.GetBodyFromFrameId(inspector.GetFrameId(shape_id))
+        is_chosen = chosen is None or (body is not None and body.index() in chosen)
+        is_pair = shape_id != ground_id and not inspector.CollisionFiltered(shape_id, ground_id)
+        if body is not None and is_chosen and is_pair:
+            mu = _combined_friction(inspector, shape_id, ground_id)
+            contacts += _points_of(inspector, shape_id, body, mu)
+    return ground, contacts
+
+
+def _check_plant(plant: Any) -> None:
+    if not isinstance(plant, MultibodyPlant):
+        raise InvalidProblem(f"plant: expected a MultibodyPlant of doubles, got {plant!r}")
+    if not plant.is_finalized():
+        raise InvalidProblem("plant: expected one that is finalized; call plant.Finalize() first")
+    if plant.num_constraints():
+        raise InvalidProblem(
+            f"plant: expected no constraints (couplers, welds, distances, balls, tendons), got "
+            f"{plant.num_constraints()}; they are not supported"
+        )
+
+
+def _ground(inspector: Any) -> Any:
+    """Return the half-space that is fixed to the world."""
+    found = [
+        shape_id
+        for shape_id in inspector.GetAllGeometryIds(Role.kProximity)
+        if isinstance(inspector.GetShape(shape_id), GroundShape)
+        and inspector.GetFrameId(shape_id) == inspector.world_frame_id()
+    ]
+    if len(found) != 1:
+        raise InvalidProblem(
+            f"scene_graph: expected one HalfSpace with collision geometry at the world's body, got "
+            f"{len(found)}; register one, or give contacts and ground by hand"
+        )
+    return found[0]
+
+
+def _combined_friction(inspector: Any, one: Any, other: Any) -> float:
+    frictions = []
+    for shape_id in (one, other):
+        properties = inspector.GetProximityProperties(shape_id)
+        if not properties.HasProperty("material", "coulomb_friction"):
+            raise InvalidProblem(
+                f"geometry {inspector.GetName(shape_id)!r} has no friction; add a CoulombFriction "
+                f"to its ProximityProperties"
+            )
+        frictions.append(properties.GetProperty("material", "coulomb_friction"))
+    return float(CalcContactFrictionFromSurfaceProperties(*frictions).dynamic_friction())
+
+
+def _points_of(inspector: Any, shape_id: Any, body: Any, mu: float) -> list[ContactPoint]:
+    plant, pose = body.GetParentPlant(), inspector.GetPoseInFrame(shape_id)
+    shape, kind = inspector.GetShape(shape_id), type(inspector.GetShape(shape_id)).__name__
+    frame = _name_of(plant, body)
+    name = f"{frame}::{inspector.GetName(shape_id).split('::')[-1]}"
+    center, rotation = pose.translation(), pose.rotation().matrix()
+    if isinstance(shape, Sphere):
+        return [ContactPoint(frame, center, shape.radius(), name, mu)]
+    if isinstance(shape, Box):
+        return box_corners(frame, name, rotation, center, np.array(shape.size()) / 2.0, mu)
+    if isinstance(shape, Capsule):
+        return capsule_ends(frame, name, rotation, center, shape.length() / 2.0, shape.radius(), mu)
+    raise InvalidProblem(
+        f"geometry {name!r} is a {kind}, and only spheres, boxes and capsules are supported; "
+        f"choose bodies, or give ContactPoints of its frame {frame!r}"
+    )
+
+
+def _name_of(plant: Any, body: Any) -> str:
+    """Return a body's name, with that of its model if another body has the same."""
+    is_only = plant.NumBodiesWithName(body.name()) == 1
+    return str(body.name() if is_only else body.scoped_name().get_full())
+
+
+def _body_ids(plant: Any, names: Iterable[str]) -> set[Any]:
+    bodies = [plant.get_body(i) for i in plant.GetBodyIndices()]
+    known = {_name_of(plant, body): body.index() for body in bodies}
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in known:
+            raise InvalidProblem(unknown("body", name, known))
+    return {known[name] for name in wanted}
+
+
+def _frame(plant: Any, name: str) -> Any:
+    frames = [plant.get_frame(FrameIndex(i)) for i in range(plant.num_frames())]
+    found = [frame for frame in frames if name in (frame.name(), frame.scoped_name().get_full())]
+    if not found:
+        raise InvalidProblem(unknown("frame", name, (frame.name() for frame in frames)))
+    if len(found) > 1:
+        names = ", ".join(frame.scoped_name().get_full() for frame in found)
+        raise InvalidProblem(f"{len(found)} frames are named {name!r}; use one of {names}")
+    return found[0]
