@@ -46,9 +46,9 @@ Pictures need carom[plots].
 examples:
   carom simulate zeno-block
       A block rocks ever faster: infinitely many impacts in finite time.
-  carom simulate rocking-block --duration 0.2 --seed 1 --out block
+  carom simulate rocking-block --duration 0.1 --seed 1 --out block
       A block lands flat, and nobody can know on which corner it will rock.
-  carom simulate rocking-block --duration 0.2 --many 20
+  carom simulate rocking-block --duration 0.1 --many 10
       So it may move like this, or like that.
 """
 
