@@ -1,0 +1,236 @@
+"""Environments of Gymnasium whose impacts end in any way that they can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carom.adapters.mujoco import apply
+from carom.adapters.mujoco_system import MujocoSystem
+from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
+from carom.impact.law import ImpactLaw
+from carom.impact.problem import ImpactProblem
+from carom.impact.routh import Routh
+from carom.typing import FloatArray
+
+try:
+    import gymnasium
+    from gymnasium.envs.mujoco import MujocoEnv
+    from gymnasium.utils import RecordConstructorArgs
+except ImportError as error:
+    raise MissingExtra(
+        'carom.adapters.gymnasium needs Gymnasium: pip install "carom[gymnasium]"'
+    ) from error
+
+__all__ = ["ReplacedImpact", "SetValuedImpacts"]
+
+LARGEST_SEED = 2**53 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class ReplacedImpact:
+    """Hold an impact that was drawn instead of left to MuJoCo.
+
+    Attributes:
+        time: When it was, in the time of the simulation [s].
+        contacts: Names of the m contacts that took part.
+        v_pre: (nv,) velocity before it.
+        v_post: (nv,) velocity after it.
+        energy_lost: Share of the kinetic energy that it took, from 0 to 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.adapters.gymnasium import ReplacedImpact
+        >>> ReplacedImpact(0.1, ("floor/foot",), np.array([-1.0]), np.array([0.0]), 1.0).contacts
+        ('floor/foot',)
+    """
+
+    time: float
+    contacts: tuple[str, ...]
+    v_pre: FloatArray
+    v_post: FloatArray
+    energy_lost: float
+
+
+class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Replace impacts in a MuJoCo environment by draws from the set of all ways they can end.
+
+    Before each step of MuJoCo, contacts that touch are looked at. If there are two or more, and one
+    of them approaches faster than `speed`, this is an impact of which nobody can know how it ends.
+    With the given probability its outcome is drawn by the law and set as the velocity. Then no
+    contact approaches, MuJoCo's solver has nothing left to stop, and steps on. Otherwise MuJoCo
+    resolves it as ever, and these contacts are left alone until they have ceased to approach: its
+    contacts are soft, and take several steps to stop.
+
+    `info["impacts"]` of each step holds what was drawn, a tuple of `ReplacedImpact`.
+
+    Limits:
+
+    - Where one contact alone touches, MuJoCo's own answer stands.
+    - Contacts within `gap_tolerance` count as touching, and those that are deeper in as well. The
+      depth is left to MuJoCo, which pushes out softly what has sunk in.
+    - Impacts are inelastic and instantaneous. A model whose contacts are meant to be soft or to
+      bounce is changed by this.
+    - Joints at the end of their range, and what else `MujocoSystem` leaves out, take no part in
+      a draw; MuJoCo resolves it in the steps that follow.
+    - A draw that does not come to its end is left to MuJoCo.
+    - The model is read once: later changes of friction, inertia or geometry are not seen.
+
+    Args:
+        env: A MuJoCo environment of Gymnasium, or a wrapper around one.
+        probability: Of an impact to be replaced, from 0 to 1. With 0 the environment is what it
+            was, to the last bit.
+        law: Of which `draw_path` draws; `Routh()` if not given.
+        seed: Of the draws. `reset(seed=...)` sets it anew.
+        gap_tolerance: A contact touches if its gap is at most this [m].
+        speed: An impact begins if a contact approaches faster than this [m/s]. Above what gravity
+            makes of rest in one step.
+
+    Attributes:
+        system: The `MujocoSystem` that finds contacts.
+
+    Raises:
+        InvalidProblem: An option is out of range, the environment is none of MuJoCo, or its model
+            has parts that are not supported.
+
+    Examples:
+        >>> import gymnasium
+        >>> from carom.adapters.gymnasium import SetValuedImpacts
+        >>> env = SetValuedImpacts(gymnasium.make("Walker2d-v5"), probability=0.5)
+        >>> observation, info = env.reset(seed=1)
+        >>> for _ in range(20):
+        ...     *outcome, info = env.step(0.0 * env.action_space.sample())
+        >>> info["impacts"]
+        ()
+        >>> env.system.contacts[0]
+        'floor/torso_geom -'
+        >>> env.close()
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        *,
+        probability: float = 1.0,
+        law: ImpactLaw | None = None,
+        seed: int | None = None,
+        gap_tolerance: float = 1e-3,
+        speed: float = 0.1,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            probability=probability,
+            law=law,
+            seed=seed,
+            gap_tolerance=gap_tolerance,
+            speed=speed,
+        )
+        gymnasium.Wrapper.__init__(self, env)
+        base = env.unwrapped
+        if not isinstance(base, MujocoEnv):
+            raise InvalidProblem(
+                f"env: expected a MuJoCo environment, got a {type(base).__name__}; its class must "
+                f"derive from gymnasium.envs.mujoco.MujocoEnv"
+            )
+        if not 0.0 <= probability <= 1.0:
+            raise InvalidProblem(f"probability: expected from 0 to 1, got {probability!r}")
+        for name, value in (("gap_tolerance", gap_tolerance), ("speed", speed)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance)
+        self._base = base
+        self._probability, self._law = probability, law or Routh()
+        self._gap_tolerance, self._speed = gap_tolerance, speed
+        self._rng = np.random.default_rng(seed)
+        self._left: frozenset[str] = frozenset()
+        self._impacts: list[ReplacedImpact] = []
+        self._plain = base._step_mujoco_simulation
+        base._step_mujoco_simulation = self._simulate
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment.
+
+        Args:
+            seed: Of the environment and of the draws; both go on as they are if not given.
+            options: Of the environment.
+
+        Returns:
+            The first observation, and `info` with no impacts.
+
+        Examples:
+            >>> import gymnasium
+            >>> from carom.adapters.gymnasium import SetValuedImpacts
+            >>> env = SetValuedImpacts(gymnasium.make("Hopper-v5"))
+            >>> env.reset(seed=0)[1]["impacts"]
+            ()
+            >>> env.close()
+        """
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self._left, self._impacts = frozenset(), []
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, {**info, "impacts": tuple(self._impacts)}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step the environment, with impacts drawn on the way.
+
+        Args:
+            action: Of the environment.
+
+        Returns:
+            Observation, reward, terminated, truncated, and `info` with `"impacts"`.
+        """
+        self._impacts = []
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        info = {**info, "impacts": tuple(self._impacts)}
+        return observation, reward, terminated, truncated, info
+
+    def close(self) -> None:
+        """Give the environment its own steps back, and close it."""
+        self._base._step_mujoco_simulation = self._plain
+        self.env.close()
+
+    def _simulate(self, ctrl: FloatArray, n_frames: int) -> None:
+        """Take the steps of MuJoCo that make up one of the environment."""
+        if self._probability == 0.0:
+            self._plain(ctrl, n_frames)
+            return
+        for _ in range(n_frames):
+            self._replace()
+            self._plain(ctrl, 1)
+
+    def _replace(self) -> None:
+        """Draw a new velocity if an impact begins here."""
+        data = self._base.data
+        here = self.system.dynamics(data.qpos)
+        near = np.flatnonzero(here.phi <= self._gap_tolerance)
+        hits = near[here.J_n[near] @ data.qvel < -self._speed]
+        colliding = frozenset(self.system.contacts[i] for i in hits)
+        self._left &= colliding
+        if len(near) < 2 or not colliding - self._left:
+            return
+        problem = self.system._gather(here, near, data.qvel)
+        if problem.num_contacts < 2:
+            return
+        if self._rng.random() < self._probability and self._draw(problem):
+            return
+        self._left = colliding
+
+    def _draw(self, problem: ImpactProblem) -> bool:
+        """Set a velocity that the law draws; tell whether there is one."""
+        try:
+            path = self._law.draw_path(problem, int(self._rng.integers(LARGEST_SEED)))
+        except ImpactNotResolved:
+            return False
+        v_post = path.v[-1]
+        before, after = (problem.kinetic_energy(v) for v in (problem.v_pre, v_post))
+        time = float(self._base.data.time)
+        self._impacts.append(
+            ReplacedImpact(time, problem.contacts, problem.v_pre, v_post, 1.0 - after / before)
+        )
+        apply(self._base.data, v_post)
+        return True

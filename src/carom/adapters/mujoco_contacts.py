@@ -1,0 +1,216 @@
+"""Which contacts a MuJoCo model can have: their names, their friction, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from carom.errors import InvalidProblem, MissingExtra
+from carom.typing import FloatArray
+
+try:
+    import mujoco
+except ModuleNotFoundError as error:
+    raise MissingExtra('carom.adapters.mujoco needs MuJoCo: pip install "carom[mujoco]"') from error
+
+__all__ = ["Pair", "check_supported", "contact_names", "find_pairs", "mujoco"]
+
+GEOM = mujoco.mjtGeom
+ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
+MOST_SLOTS = 8
+"""MuJoCo returns no more contacts than this for two convex geoms."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold two geoms that can collide.
+
+    Attributes:
+        geoms: Their numbers, the smaller first.
+        first: Number of the pair's first contact.
+        labels: What is added to the pair's name for each of its contacts.
+        feature: The geom whose corner or end tells which contact is which, or -1: they are taken
+            as they come.
+        mu: Coefficient of sliding friction.
+    """
+
+    geoms: tuple[int, int]
+    first: int
+    labels: tuple[str, ...]
+    feature: int
+    mu: float
+
+    def number(self, model: mujoco.MjModel, local: FloatArray) -> int:
+        """Return which corner of a box, or end of a capsule, a point (3,) in its frame is at."""
+        if model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE:
+            return int(local[2] > 0.0)
+        return int(np.dot(local > 0.0, (1, 2, 4)))
+
+
+def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
+    """Return all pairs of geoms that can collide, by the numbers of their geoms.
+
+    Raises:
+        InvalidProblem: A pair has a geom or a friction that is not supported.
+    """
+    explicit = {_key(model.pair_geom1[i], model.pair_geom2[i]): i for i in range(model.npair)}
+    found = set(explicit)
+    for one, other in combinations(range(model.ngeom), 2):
+        if _may_collide(model, one, other):
+            found.add((one, other))
+    pairs: dict[tuple[int, int], Pair] = {}
+    first = 0
+    for key in sorted(found):
+        if {int(model.geom_type[i]) for i in key} == {int(GEOM.mjGEOM_PLANE)}:
+            continue
+        _check_geoms(model, key)
+        labels, feature = _slots(model, key)
+        pairs[key] = Pair(key, first, labels, feature, _friction(model, key, explicit.get(key)))
+        first += len(labels)
+    return pairs
+
+
+def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> tuple[str, ...]:
+    """Return a name for each contact, such as "floor/foot", "floor/foot 2" or "floor/box --+"."""
+    names = _geom_names(model)
+    found = []
+    for (one, other), pair in pairs.items():
+        found += [f"{names[one]}/{names[other]}{label}" for label in pair.labels]
+    return tuple(found)
+
+
+def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Refuse a model of which carom cannot tell the truth.
+
+    Raises:
+        InvalidProblem: The message names the part of the model, and what to do about it.
+    """
+    active = np.flatnonzero(data.eq_active)
+    if active.size:
+        i = int(active[0])
+        name = _name(model, mujoco.mjtObj.mjOBJ_EQUALITY, i) or f"number {i}"
+        kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
+        raise InvalidProblem(
+            f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
+            f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
+        )
+    if model.nflex:
+        raise InvalidProblem(
+            "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
+        )
+    disabled = model.opt.disableflags
+    for flag in ("CONTACT", "CONSTRAINT"):
+        if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"):
+            word = flag.lower()
+            raise InvalidProblem(
+                f'the model switches contact off: remove <flag {word}="disable"/> from its option'
+            )
+
+
+def _key(one: int, other: int) -> tuple[int, int]:
+    return (int(min(one, other)), int(max(one, other)))
+
+
+def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
+    return mujoco.mj_id2name(model, kind, i) or ""
+
+
+def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
+    """Tell whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
+    masks = model.geom_contype, model.geom_conaffinity
+    if not any(
+        kind[a] & affinity[b]
+        for kind, affinity, a, b in ((*masks, one, other), (*masks, other, one))
+    ):
+        return False
+    bodies = int(model.geom_bodyid[one]), int(model.geom_bodyid[other])
+    welded = [int(model.body_weldid[body]) for body in bodies]
+    if welded[0] == welded[1]:
+        return False
+    parents = [int(model.body_weldid[model.body_parentid[body]]) for body in welded]
+    keeps_parents = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+    is_parent = welded[0] == parents[1] or welded[1] == parents[0]
+    if not keeps_parents and 0 not in welded and is_parent:
+        return False
+    return (min(bodies) << 16) + max(bodies) not in model.exclude_signature
+
+
+def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
+    for i in key:
+        kind = int(model.geom_type[i])
+        if kind in (GEOM.mjGEOM_HFIELD, GEOM.mjGEOM_SDF):
+            word = "height field" if kind == GEOM.mjGEOM_HFIELD else "signed distance field"
+            raise InvalidProblem(
+                f"geom {_geom_names(model)[i]!r} is a {word}, of which carom cannot tell contacts "
+                f"apart: use planes, boxes or meshes, or switch its collisions off with "
+                f'contype="0" conaffinity="0"'
+            )
+        if np.any(model.geom_surfacevel[i]):
+            raise InvalidProblem(
+                f"geom {_geom_names(model)[i]!r} has a surface that moves (surfacevel), and carom "
+                f"knows surfaces that move with their body only: set it to zero"
+            )
+
+
+def _slots(model: mujoco.MjModel, key: tuple[int, int]) -> tuple[tuple[str, ...], int]:
+    """Return how the contacts of a pair are told apart, and by which geom.
+
+    MuJoCo returns those of a box on a plane in an order that changes while it turns. They are told
+    apart by the signs of the corner, or of the end of a capsule, in the geom's own frame.
+    """
+    kinds = [int(model.geom_type[i]) for i in key]
+    if any(kind in ROUND for kind in kinds):
+        return ("",), -1
+    if GEOM.mjGEOM_PLANE in kinds:
+        feature = key[1 - kinds.index(GEOM.mjGEOM_PLANE)]
+        if GEOM.mjGEOM_CAPSULE in kinds:
+            return (" -", " +"), feature
+        if GEOM.mjGEOM_BOX in kinds:
+            signs = "-+"
+            corners = (f" {signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]}" for i in range(8))
+            return tuple(corners), feature
+    count = 2 if GEOM.mjGEOM_CAPSULE in kinds else MOST_SLOTS
+    return ("", *(f" {i}" for i in range(2, count + 1))), -1
+
+
+def _friction(model: mujoco.MjModel, key: tuple[int, int], explicit: int | None) -> float:
+    """Return the coefficient of sliding friction of a pair, combined as MuJoCo does."""
+    one, other = key
+    is_overridden = model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE
+    if explicit is not None:
+        dim, sliding = int(model.pair_dim[explicit]), model.pair_friction[explicit][:2]
+    else:
+        order = int(model.geom_priority[one]) - int(model.geom_priority[other])
+        chosen = key if order == 0 else key[:1] if order > 0 else key[1:]
+        dim = max(int(model.geom_condim[i]) for i in chosen)
+        sliding = np.full(2, max(float(model.geom_friction[i][0]) for i in chosen))
+    if dim == 1:
+        return 0.0
+    if is_overridden:
+        sliding = model.opt.o_friction[:2]
+    if sliding[0] != sliding[1]:
+        names = _geom_names(model)
+        raise InvalidProblem(
+            f"friction of {names[one]}/{names[other]} differs along its two tangents "
+            f"({sliding[0]:g} and {sliding[1]:g}), and carom's cone is round: give both the same"
+        )
+    return float(sliding[0])
+
+
+def _geom_names(model: mujoco.MjModel) -> list[str]:
+    """Return a name of its own for each geom: that of its body if it has none."""
+    names = []
+    for i in range(model.ngeom):
+        body = int(model.geom_bodyid[i])
+        own = _name(model, mujoco.mjtObj.mjOBJ_GEOM, i)
+        names.append(own or _name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
+    count = Counter(names)
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(names):
+        seen[name] += 1
+        if count[name] > 1:
+            names[i] = f"{name}#{seen[name]}"
+    return names

@@ -1,0 +1,57 @@
+"""Say which limits of a MuJoCo model would act in an impact, and are left out."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from carom.adapters.mujoco_contacts import mujoco
+
+AT_LIMIT = 1e-6
+"""A joint or tendon is at its end if it is as near to it [rad or m]."""
+
+
+class LimitIgnored(UserWarning):
+    """Warn that a joint or tendon is at the end of its range, which takes no part in the impact.
+
+    Examples:
+        >>> from carom.adapters.mujoco import LimitIgnored
+        >>> issubclass(LimitIgnored, UserWarning)
+        True
+    """
+
+
+def warn_of_limits(ends: tuple[str, ...], stacklevel: int = 3) -> None:
+    """Warn if a joint or tendon is at the end of its range.
+
+    Args:
+        ends: What is at the end.
+        stacklevel: Whose line is warned of; 3 is the caller of whoever calls this.
+    """
+    if ends:
+        warnings.warn(
+            f"at the end of its range, which the impact does not know: {', '.join(ends)}",
+            LimitIgnored,
+            stacklevel=stacklevel,
+        )
+
+
+def limits_reached(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[str, ...]:
+    """Name the joints and tendons that are at the end of their range, or beyond it."""
+    ends = []
+    for i in np.flatnonzero(model.jnt_limited):
+        at = int(model.jnt_qposadr[i])
+        if model.jnt_type[i] == mujoco.mjtJoint.mjJNT_BALL:
+            w, *axis = data.qpos[at : at + 4]
+            value = 2.0 * np.arctan2(np.linalg.norm(axis), abs(w))
+            low, high = -np.inf, float(model.jnt_range[i].max())
+        else:
+            value, (low, high) = data.qpos[at], model.jnt_range[i]
+        if not low + AT_LIMIT < value < high - AT_LIMIT:
+            ends.append(f"joint {model.joint(i).name or i!r}")
+    for i in np.flatnonzero(model.tendon_limited):
+        low, high = model.tendon_range[i]
+        if not low + AT_LIMIT < data.ten_length[i] < high - AT_LIMIT:
+            ends.append(f"tendon {model.tendon(i).name or i!r}")
+    return tuple(ends)

@@ -1,0 +1,363 @@
+"""A MuJoCo model as a system."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, final
+
+import numpy as np
+
+from carom.adapters.engine import NUM_DIRECTIONS, EngineSystem, tangents
+from carom.adapters.mujoco_contacts import check_supported, contact_names, find_pairs, mujoco
+from carom.adapters.mujoco_limits import limits_reached, warn_of_limits
+from carom.errors import InvalidProblem
+from carom.impact.problem import ImpactProblem
+from carom.systems.system import Dynamics
+from carom.typing import ArrayLike, FloatArray
+
+MARGIN = 1e-3
+STEP = 1e-5
+"""How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
+OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+@final
+class MujocoSystem(EngineSystem):
+    """Describe a robot by its MuJoCo model.
+
+    Contacts are those that MuJoCo finds itself, at distances up to `margin` instead of the
+    model's own. There is one entry for each contact that each pair of geoms can have. A contact is
+    named by its geoms, such as "floor/foot"; a geom without a name has that of its body. Further
+    contacts of a pair are "floor/foot 2" and so on. The corners of a box on a plane, and the ends
+    of a capsule, are told by their signs along the geom's own axes: "floor/box --+", "floor/foot
+    -". A contact beyond the margin has an infinite gap and Jacobians of zeros.
+
+    What is there: armature, springs, damping, gravity, actuators and applied forces; sliding
+    friction of each pair as MuJoCo combines it. What is left out: limits of joints and tendons,
+    friction loss in joints, torsional and rolling friction, adhesion, and how soft contacts are.
+
+    Model and data are copied: later changes of theirs have no effect here, nor the other way round.
+    Two threads must not ask one system at the same time.
+
+    Args:
+        model: The model, an `mujoco.MjModel`.
+        data: An `mujoco.MjData` from which controls, activations, applied forces, poses of mocap
+            bodies and switches of equality constraints are taken; what a new one has if not
+            given. Its positions and velocities do not matter.
+        margin: Contacts that are farther apart are not looked at [m].
+
+    Attributes:
+        model: The copy of the model, with wider margins.
+        margin: As given [m].
+
+    Raises:
+        InvalidProblem: The margin is not positive, or the model has parts that are not supported:
+            active equality constraints, flexible bodies, height fields, friction that differs
+            along the two tangents, surfaces that move, contact that is switched off.
+
+    Examples:
+        A ball of 2 kg and radius 0.1 m lies on a floor.
+
+        >>> import mujoco
+        >>> import numpy as np
+        >>> from carom.adapters.mujoco import MujocoSystem
+        >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+        ...   <geom name="floor" type="plane" size="1 1 1" friction="0.5"/>
+        ...   <body name="ball" pos="0 0 0.1"><freejoint/>
+        ...     <geom type="sphere" size="0.1" mass="2" friction="0.3"/></body>
+        ... </worldbody></mujoco>''')
+        >>> system = MujocoSystem(model)
+        >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.margin
+        (7, 6, ('floor/ball',), [0.5], 0.001)
+        >>> here = system.dynamics(model.qpos0)
+        >>> here.M.diagonal().round(9).tolist(), here.phi.tolist(), here.J_n.tolist()
+        ([2.0, 2.0, 2.0, 0.008, 0.008, 0.008], [0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
+        >>> round(system.potential_energy(model.qpos0), 9), system.velocity_map(model.qpos0).shape
+        (1.962, (7, 6))
+        >>> system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0]).contacts
+        ('floor/ball',)
+        >>> bool((system.model.geom_margin >= system.margin).all())
+        True
+        >>> system.limits_reached(model.qpos0)
+        ()
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, margin: float = MARGIN
+    ) -> None:
+        if not (np.isfinite(margin) and margin > 0.0):
+            raise InvalidProblem(f"margin: expected a number > 0, got {margin!r}")
+        source = mujoco.MjData(model) if data is None else data
+        check_supported(model, source)
+        self.margin = float(margin)
+        self.model = _with_margin(model, margin)
+        self._data = mujoco.MjData(self.model)
+        _copy_inputs(model, source, self._data)
+        self._pairs = find_pairs(model)
+        self._contacts = contact_names(model, self._pairs)
+        mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
+        self._mu = np.array(mu, dtype=np.float64)
+        self._mu.flags.writeable = False
+
+    @property
+    def nq(self) -> int:
+        """Return the number nq of configuration coordinates, quaternions included."""
+        return int(self.model.nq)
+
+    @property
+    def nv(self) -> int:
+        """Return the number nv of velocities."""
+        return int(self.model.nv)
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Return the name of every contact that may close."""
+        return self._contacts
+
+    @property
+    def mu(self) -> FloatArray:
+        """Return the coefficients of sliding friction, (m,)."""
+        return self._mu
+
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
+        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q has another length, or a number that is not finite.
+        """
+        position = vector("q", q, self.nq)
+        gamma = np.zeros((self.nq, self.nv))
+        for kind, row, column in zip(
+            self.model.jnt_type, self.model.jnt_qposadr, self.model.jnt_dofadr, strict=True
+        ):
+            if kind == mujoco.mjtJoint.mjJNT_FREE:
+                gamma[row : row + 3, column : column + 3] = np.eye(3)
+                row, column = row + 3, column + 3
+            if kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL):
+                turned = _quaternion_rates(position[row : row + 4])
+                gamma[row : row + 4, column : column + 3] = turned
+            else:
+                gamma[row, column] = 1.0
+        return gamma
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return the energy of gravity and springs [J].
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q has another length, or a number that is not finite.
+        """
+        self._place(vector("q", q, self.nq))
+        mujoco.mj_tendon(self.model, self._data)
+        mujoco.mj_energyPos(self.model, self._data)
+        return float(self._data.energy[0])
+
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time; a gap beyond the margin is infinite.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity, (nv,); at rest if not given.
+            t: Time [s].
+
+        Raises:
+            InvalidProblem: q or v has another length or a number that is not finite, or two geoms
+                have more contacts than can be told apart.
+        """
+        position = vector("q", q, self.nq)
+        velocity = np.zeros(self.nv) if v is None else vector("v", v, self.nv)
+        data = self._data
+        data.qpos[:], data.qvel[:], data.time = position, velocity, t
+        # Limits and friction loss are constraints too, and none of them may act.
+        self.model.opt.disableflags |= OFF
+        mujoco.mj_forward(self.model, data)
+        M, force = np.zeros((self.nv, self.nv)), data.qfrc_smooth.copy()
+        mujoco.mj_fullM(self.model, data, M)
+        phi, J = self._find_contacts()
+        J[phi > self.margin] = 0.0
+        phi[phi > self.margin] = np.inf
+        bias = self._bias(position, velocity, phi)
+        return Dynamics(M, force, phi, J[:, 0], J[:, 1:], bias)
+
+    def impact_problem(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        gap_tolerance: float = 1e-6,
+        *,
+        without_collision: bool = False,
+        num_directions: int = NUM_DIRECTIONS,
+    ) -> ImpactProblem:
+        """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
+
+        Contacts that are the same in all that matters are one. If no contact can slide but along
+        one line, as in a planar model, the problem is planar.
+
+        Args:
+            q: Configuration, (nq,).
+            v: Velocity before the impact, (nv,).
+            gap_tolerance: A contact touches if its gap is at most this [m].
+            without_collision: Let contacts at rest act although nothing collides.
+            num_directions: Friction directions of a contact in space, at least 3.
+
+        Raises:
+            InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the
+                tolerance is above the margin.
+
+        Warns:
+            LimitIgnored: A joint or tendon is at the end of its range, which has no part in this.
+        """
+        problem = self._posed(
+            q,
+            v,
+            gap_tolerance,
+            without_collision=without_collision,
+            num_directions=num_directions,
+        )
+        warn_of_limits(self.limits_reached(q))
+        return problem
+
+    def limits_reached(self, q: ArrayLike) -> tuple[str, ...]:
+        """Name the joints and tendons that are at the end of their range, or beyond it.
+
+        Args:
+            q: Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: q has another length, or a number that is not finite.
+        """
+        self._place(vector("q", q, self.nq))
+        mujoco.mj_tendon(self.model, self._data)
+        return limits_reached(self.model, self._data)
+
+    def _posed(
+        self, q: ArrayLike, v: ArrayLike, gap_tolerance: float, **options: Any
+    ) -> ImpactProblem:
+        """Gather contacts as `impact_problem` does, and say nothing of limits."""
+        if not 0.0 <= gap_tolerance <= self.margin:
+            raise InvalidProblem(
+                f"gap_tolerance: expected from 0 to the margin of {self.margin:g} m, got "
+                f"{gap_tolerance:g} m; give MujocoSystem a larger margin"
+            )
+        return super().impact_problem(q, v, gap_tolerance, **options)
+
+    def _place(self, q: FloatArray) -> None:
+        """Move the bodies to a configuration (nq,)."""
+        self._data.qpos[:] = q
+        mujoco.mj_kinematics(self.model, self._data)
+        mujoco.mj_comPos(self.model, self._data)
+
+    def _find_contacts(self) -> tuple[FloatArray, FloatArray]:
+        """Return gaps (m,) and rows (m, 3, nv), normal first, where MuJoCo's data are."""
+        model, data = self.model, self._data
+        model.opt.disableflags &= ~OFF
+        mujoco.mj_collision(model, data)
+        phi = np.full(len(self._contacts), np.inf)
+        J = np.zeros((len(phi), 3, self.nv))
+        found = data.contact
+        for one, other, dist, pos, frame in zip(
+            *found.geom.T, found.dist, found.pos, found.frame, strict=True
+        ):
+            i = self._slot(int(one), int(other), pos, phi)
+            axes = np.vstack([frame[:3], tangents(frame[:3])])
+            phi[i] = dist
+            J[i] = axes @ (self._point_jacobian(pos, other) - self._point_jacobian(pos, one))
+        return phi, J
+
+    def _slot(self, one: int, other: int, pos: FloatArray, phi: FloatArray) -> int:
+        """Return the number of a contact, of which none has been found yet.
+
+        Raises:
+            InvalidProblem: All contacts of the pair have been found.
+        """
+        pair = self._pairs[min(one, other), max(one, other)]
+        if pair.feature >= 0:
+            turn = self._data.geom_xmat[pair.feature].reshape(3, 3)
+            local = turn.T @ (pos - self._data.geom_xpos[pair.feature])
+            i = pair.first + pair.number(self.model, local)
+            if np.isinf(phi[i]):
+                return i
+        for i in range(pair.first, pair.first + len(pair.labels)):
+            if np.isinf(phi[i]):
+                return i
+        raise InvalidProblem(
+            f"MuJoCo finds more than {len(pair.labels)} contacts of "
+            f"{self._contacts[pair.first]!r}; use simpler geoms"
+        )
+
+    def _point_jacobian(self, pos: FloatArray, geom: int) -> FloatArray:
+        """Return the Jacobian (3, nv) of the point of a geom's body that is at `pos`."""
+        J = np.zeros((3, self.nv))
+        mujoco.mj_jac(self.model, self._data, J, None, pos, int(self.model.geom_bodyid[geom]))
+        return J
+
+    def _bias(self, q: FloatArray, v: FloatArray, phi: FloatArray) -> FloatArray:
+        """Return dJ/dt v, (m, 3), by the Jacobians a little before and after, where v leads."""
+        speed = float(np.abs(v).max(initial=0.0))
+        near = np.isfinite(phi)
+        bias = np.zeros((len(phi), 3))
+        if speed == 0.0 or not near.any():
+            return bias
+        dt = STEP / speed
+        sides = []
+        for sign in (1.0, -1.0):
+            position = q.copy()
+            mujoco.mj_integratePos(self.model, position, v, sign * dt)
+            self._place(position)
+            there, J = self._find_contacts()
+            near &= np.isfinite(there)
+            sides.append(J @ v)
+        bias[near] = (sides[0] - sides[1])[near] / (2.0 * dt)
+        return bias
+
+
+def _with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
+    """Return a copy of a model that finds contacts up to the margin, wherever rounding puts them.
+
+    At exact touch it depends on rounding whether MuJoCo with no margin finds a contact.
+    """
+    wide = copy.copy(model)
+    for part in (wide.geom_margin, wide.body_margin, wide.pair_margin):
+        part[:] = margin
+    for part in (wide.geom_gap, wide.pair_gap):
+        part[:] = 0.0
+    wide.opt.o_margin = margin
+    # Bodies that sleep, or states that are not there yet, have no place in a question about q.
+    wide.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+    wide.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+    return wide
+
+
+def _copy_inputs(model: mujoco.MjModel, source: mujoco.MjData, target: mujoco.MjData) -> None:
+    kind = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+    state = np.empty(mujoco.mj_stateSize(model, kind))
+    mujoco.mj_getState(model, source, state, kind)
+    mujoco.mj_setState(model, target, state, kind)
+
+
+def _quaternion_rates(quaternion: FloatArray) -> FloatArray:
+    """Return (4, 3): how a quaternion changes with the angular velocity in the body's frame."""
+    w, x, y, z = quaternion
+    return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+
+def vector(name: str, value: Any, length: int) -> FloatArray:
+    """Return an array (length,) of finite numbers.
+
+    Raises:
+        InvalidProblem: It is none.
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"{name}: expected {length} numbers ({error})") from error
+    if array.shape != (length,):
+        raise InvalidProblem(f"{name}: expected {length} numbers, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InvalidProblem(f"{name}: expected finite numbers, got {array.tolist()}")
+    return array
