@@ -118,3 +118,10 @@ def test_delassus_matrix_has_no_units():
     for direction in rng.normal(size=(200, 3)):
         v = direction * speed / np.sqrt(direction @ problem.M @ direction)
         assert (np.abs(problem.J_n @ v) <= space.velocity_unit * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("mass", [1e300, 1e-300])
+def test_refuses_masses_whose_products_overflow(mass):
+    fields = {"J_n": [[0, 1]], "J_t": [[1, 0]], "mu": 0.5, "v_pre": [0, -1]}
+    with pytest.raises(carom.InvalidProblem, match="M: expected a diagonal between"):
+        carom.ImpactProblem(M=mass * np.eye(2), **fields)

@@ -14,6 +14,9 @@ from carom.friction import ContactSpace, friction_directions
 from carom.kernels.tolerances import COLLIDING, SYMMETRY
 from carom.typing import ArrayLike, BoolArray, FloatArray
 
+LARGEST = 1e100
+"""Of masses: products of a few larger ones are no longer finite."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImpactProblem:
@@ -250,6 +253,12 @@ def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:
         raise InvalidProblem(
             f"M: expected a positive definite matrix, got one with eigenvalue {smallest:.3g}"
         ) from None
+    extremes = np.diag(matrix).min(), np.diag(matrix).max()
+    if extremes[0] < 1.0 / LARGEST or extremes[1] > LARGEST:
+        raise InvalidProblem(
+            f"M: expected a diagonal between {1.0 / LARGEST:g} and {LARGEST:g}, got numbers from "
+            f"{extremes[0]:.3g} to {extremes[1]:.3g}; choose other units"
+        )
     return matrix
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from carom.kernels.tolerances import STICKING
 
 if TYPE_CHECKING:
+    from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
 
@@ -31,20 +32,25 @@ def _head(outcomes: SampledSet) -> str:
 
 
 def _contact_table(outcomes: SampledSet) -> list[str]:
-    bounds = outcomes.contact_bounds()
-    # Rounding noise of a resting contact would fill the table with 1e-17s.
-    bounds = np.where(
-        np.abs(bounds) < STICKING * outcomes.problem.space.velocity_unit.max(), 0.0, bounds
-    )
     shares = [100.0 * kind.mean(axis=0) for kind in outcomes.kinds()]
-    tangents = ["tangential"] if outcomes.problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
-    width = max(7, *(len(name) for name in outcomes.problem.contacts))
+    head = f"{'sticks':>9}{'slides':>9}{'lifts':>9}"
+    rows = ["".join(f"{share[i]:>8.1f}%" for share in shares) for i in range(len(shares[0]))]
+    return _range_table(outcomes, head, rows)
+
+
+def _range_table(outcomes: OutcomeSet, more_head: str, more: list[str]) -> list[str]:
+    """Write the ranges of contact velocities, a line each, with more behind every line."""
+    problem, bounds = outcomes.problem, outcomes.contact_bounds()
+    # Rounding noise of a resting contact would fill the table with 1e-17s.
+    noise = STICKING * problem.space.velocity_unit.max()
+    bounds = np.where(np.abs(bounds) < noise, 0.0, bounds)
+    tangents = ["tangential"] if problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
+    width = max(7, *(len(name) for name in problem.contacts))
     head = "".join(f"{name + ' [m/s]':>26}" for name in ["normal", *tangents])
-    lines = [f"  {'contact':<{width}}{head}{'sticks':>9}{'slides':>9}{'lifts':>9}"]
-    for i, name in enumerate(outcomes.problem.contacts):
-        ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in bounds[i])
-        parts = "".join(f"{share[i]:>8.1f}%" for share in shares)
-        lines.append(f"  {name:<{width}}{ranges}{parts}")
+    lines = [f"  {'contact':<{width}}{head}{more_head}"]
+    for name, own, rest in zip(problem.contacts, bounds, more, strict=True):
+        ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in own)
+        lines.append(f"  {name:<{width}}{ranges}{rest}")
     return lines
 
 
@@ -77,18 +83,11 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
     count = len(outcomes)
     lines = [f"{head} ({count} polytope{'s' if count > 1 else ''})"]
     gap = outcomes.gap
-    noise = STICKING * problem.space.velocity_unit.max()
-    bounds = outcomes.contact_bounds()
-    bounds = np.where(np.abs(bounds) < noise, 0.0, bounds)
-    tangents = ["tangential"] if problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
-    width = max(7, *(len(name) for name in problem.contacts))
-    head = "".join(f"{name + ' [m/s]':>26}" for name in ["normal", *tangents])
-    more = "" if gap is None else f"{'beyond the samples':>22}"
-    lines.append(f"  {'contact':<{width}}{head}{more}")
-    for i, name in enumerate(problem.contacts):
-        ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in bounds[i])
-        beyond = "" if gap is None else f"{f'≤ {gap[i].max():.3g}':>22}"
-        lines.append(f"  {name:<{width}}{ranges}{beyond}")
+    if gap is None:
+        lines += _range_table(outcomes, "", [""] * problem.num_contacts)
+    else:
+        beyond = [f"{f'≤ {own.max():.3g}':>22}" for own in gap]
+        lines += _range_table(outcomes, f"{'beyond the samples':>22}", beyond)
     lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
     lines += [f"  note: {note}" for note in outcomes.notes]
     return "\n".join(lines)
