@@ -6,10 +6,9 @@ A classical law would never say so. The exact set does, and tells the order that
 import numpy as np
 
 import carom
-from carom.outcomes.path import ImpactPath
 
 
-def main() -> tuple[carom.ImpactProblem, ImpactPath]:
+def main() -> tuple[carom.ImpactProblem, carom.ImpactPath]:
     # The leading foot A of a walker hits the floor, while its trailing foot B rests there.
     problem = carom.scenes.load("compass-gait").problem
     outcomes = carom.RouthExact().resolve(problem)

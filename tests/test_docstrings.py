@@ -271,7 +271,7 @@ def _classes():
     """Return the names of all classes but those of the layers that nobody calls."""
     found = set()
     for module in pkgutil.walk_packages(carom.__path__, "carom."):
-        if not re.search(r"__main__|\.(cli|kernels|plots|reach|reproduce)\b", module.name):
+        if not re.search(r"__main__|\.(cli|kernels|reach|reproduce)\b", module.name):
             values = vars(importlib.import_module(module.name)).values()
             own = [each for each in values if _home(each) == module.name]
             found |= {each.__name__ for each in own if inspect.isclass(each)}

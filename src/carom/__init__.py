@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from carom.motion.simulation import simulate
     from carom.motion.trajectory import Trajectory
     from carom.outcomes.outcome_set import OutcomeSet
+    from carom.outcomes.path import ImpactPath
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
     from carom.systems.system import System
@@ -60,6 +61,7 @@ _HOMES = {
     "Guarantees": "carom.guarantees.report",
     "ImpactLaw": "carom.impact.law",
     "ImpactNotResolved": "carom.errors",
+    "ImpactPath": "carom.outcomes.path",
     "ImpactProblem": "carom.impact.problem",
     "InvalidProblem": "carom.errors",
     "MissingExtra": "carom.errors",
@@ -99,6 +101,7 @@ __all__ = [
     "Guarantees",
     "ImpactLaw",
     "ImpactNotResolved",
+    "ImpactPath",
     "ImpactProblem",
     "InvalidProblem",
     "MissingExtra",

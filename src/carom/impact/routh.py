@@ -40,6 +40,10 @@ class Routh(ImpactLaw):
     are therefore drawn, until no contact approaches. Sample i of a seed is the same to the last
     bit whatever the number of samples or threads.
 
+    A step is implicit, so samples err in proportion to h: where contacts change from sliding to
+    sticking they can leave the set, on a square box by 2 % of the impact's speed at the default h
+    and by 0.4 % at an eighth of it. Halve h until the ranges settle; `RouthExact` has no step.
+
     With the problem's `without_collision`, and where nothing collides, samples begin with a step
     in which some contacts at rest act. The ways to do so take turns; its length is not h.
 

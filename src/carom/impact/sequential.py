@@ -33,7 +33,9 @@ class Sequential(ImpactLaw):
     """Resolve one contact at a time, again and again, until none approaches.
 
     The order is cycled, and a contact that does not approach is passed over. Each single impact
-    follows Anitescu and Potra; where that has several solutions, every one is followed. With the
+    follows Anitescu and Potra; where that has several solutions, every one is followed. Their law
+    is not Routh's: where a contact comes to stick within an impact, outcomes of the two differ, and
+    a sequence can end outside of the set that `RouthExact` returns. With the
     problem's `without_collision`, and where nothing collides, the first contact of the order acts
     first that rests and can act alone.
 

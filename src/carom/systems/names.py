@@ -48,14 +48,6 @@ def names(system: System | None, layout: Layout, of: str = "q") -> list[Name]:
     return found
 
 
-def common_label(found: list[Name], word: str) -> str:
-    """Return the label of an axis for several of them: with a unit if all have the same."""
-    if len(found) == 1:
-        return str(found[0])
-    units = sorted({name.unit for name in found})
-    return f"{word} [{units[0]}]" if len(units) == 1 and units[0] else word
-
-
 def _joint_name(joint: Joint) -> Name:
     if isinstance(joint, Prismatic):
         return Name(AXES.get(joint.axis, "slide"), "m")
