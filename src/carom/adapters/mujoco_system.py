@@ -18,6 +18,7 @@ from carom.typing import ArrayLike, FloatArray
 MARGIN = 1e-3
 STEP = 1e-5
 """How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
+FREE, BALL = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "BALL"))
 OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
@@ -133,10 +134,10 @@ class MujocoSystem(EngineSystem):
         for kind, row, column in zip(
             self.model.jnt_type, self.model.jnt_qposadr, self.model.jnt_dofadr, strict=True
         ):
-            if kind == mujoco.mjtJoint.mjJNT_FREE:
+            if kind == FREE:
                 gamma[row : row + 3, column : column + 3] = np.eye(3)
                 row, column = row + 3, column + 3
-            if kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL):
+            if kind in (FREE, BALL):
                 turned = _quaternion_rates(position[row : row + 4])
                 gamma[row : row + 4, column : column + 3] = turned
             else:
@@ -264,9 +265,13 @@ class MujocoSystem(EngineSystem):
             *found.geom.T, found.dist, found.pos, found.frame, strict=True
         ):
             i = self._slot(int(one), int(other), pos, phi)
-            axes = np.vstack([frame[:3], tangents(frame[:3])])
+            normal = frame[:3]
+            # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
+            half = 0.5 * dist * normal
+            relative = self._point_jacobian(pos + half, other)
+            relative -= self._point_jacobian(pos - half, one)
             phi[i] = dist
-            J[i] = axes @ (self._point_jacobian(pos, other) - self._point_jacobian(pos, one))
+            J[i] = np.vstack([normal, tangents(normal)]) @ relative
         return phi, J
 
     def _slot(self, one: int, other: int, pos: FloatArray, phi: FloatArray) -> int:

@@ -1,0 +1,188 @@
+"""Environments whose impacts are drawn: the same by seed, plain where nothing is, physical."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("imageio")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import carom  # noqa: E402
+from carom.adapters.gymnasium import SetValuedImpacts  # noqa: E402
+
+NAMES = ("Walker2d-v5", "Hopper-v5", "Ant-v5", "Humanoid-v5")
+every_environment = pytest.mark.parametrize("name", NAMES)
+LAW = carom.Routh(selection="lemke")
+"""Quick, where it does not matter which outcome is drawn."""
+
+
+def _make(name, **options):
+    # A robot that has fallen goes on, so that there are more impacts.
+    return gymnasium.make(name, terminate_when_unhealthy=False, **options)
+
+
+def _run(env, steps, seed=0):
+    """Return all observations and impacts of some steps with random actions."""
+    observation, _ = env.reset(seed=seed)
+    env.action_space.seed(seed or 0)
+    observations, impacts = [observation], []
+    for _ in range(steps):
+        observation, *_, info = env.step(env.action_space.sample())
+        observations.append(observation)
+        impacts += info.get("impacts", ())
+    env.close()
+    return np.array(observations), impacts
+
+
+@every_environment
+def test_same_seed_same_motion(name):
+    one, impacts = _run(SetValuedImpacts(_make(name), law=LAW), 60)
+    other, again = _run(SetValuedImpacts(_make(name), law=LAW), 60)
+    assert np.array_equal(one, other)
+    assert len(impacts) == len(again) > 0
+    for first, second in zip(impacts, again, strict=True):
+        assert np.array_equal(first.v_post, second.v_post)
+
+
+def test_other_seeds_of_the_draws_end_an_impact_otherwise():
+    """Up to an impact that ends in another way, both motions are the same."""
+    runs = []
+    for seed in (1, 2):
+        env = SetValuedImpacts(_make("Walker2d-v5"), law=LAW, seed=seed)
+        env.unwrapped.reset(seed=0)
+        runs.append(_run(env, 60, seed=None)[1])
+    for one, other in zip(*runs, strict=False):
+        assert np.array_equal(one.v_pre, other.v_pre)
+        if not np.allclose(one.v_post, other.v_post):
+            return
+        assert np.array_equal(one.v_post, other.v_post)
+    pytest.fail("both seeds drew the same all the time")
+
+
+@every_environment
+def test_without_draws_it_is_the_plain_environment(name):
+    """To the last bit: with probability 0, and where no contact is fast enough."""
+    plain, _ = _run(_make(name), 40)
+    for options in ({"probability": 0.0}, {"speed": 1e9}):
+        wrapped, impacts = _run(SetValuedImpacts(_make(name), **options), 40)
+        assert np.array_equal(plain, wrapped)
+        assert impacts == []
+
+
+@every_environment
+def test_draws_are_physical(name):
+    env = SetValuedImpacts(_make(name), law=LAW)
+    problems = []
+    draw = env._draw
+
+    def record(problem):
+        assert draw(problem)
+        problems.append(problem)
+        assert np.array_equal(env.unwrapped.data.qvel, env._impacts[-1].v_post)
+        return True
+
+    env._draw = record
+    _, impacts = _run(env, 60)
+    assert len(impacts) == len(problems) > 0
+    for impact, problem in zip(impacts, problems, strict=True):
+        size = np.linalg.norm(impact.v_pre)
+        assert (problem.J_n @ impact.v_pre).min() < -0.1
+        assert (problem.J_n @ impact.v_post >= -1e-8 * size).all()
+        energies = [problem.kinetic_energy(v) for v in (impact.v_pre, impact.v_post)]
+        assert energies[1] <= energies[0] * (1.0 + 1e-9)
+        assert impact.energy_lost == pytest.approx(1.0 - energies[1] / energies[0])
+        assert len(impact.contacts) >= 2
+
+
+class _Counted:
+    """A random generator that remembers what decided."""
+
+    def __init__(self):
+        self.decisions, self._generator = [], np.random.default_rng(0)
+
+    def random(self):
+        self.decisions.append(self._generator.random())
+        return self.decisions[-1]
+
+    def integers(self, most):
+        return self._generator.integers(most)
+
+
+def _colliding(env):
+    """Return which contacts approach faster than 0.1 m/s within 1 mm, if two or more touch."""
+    here = env.system.dynamics(env.unwrapped.data.qpos)
+    near = np.flatnonzero(here.phi <= 1e-3)
+    fast = near[here.J_n[near] @ env.unwrapped.data.qvel < -0.1]
+    return set(fast) if len(near) >= 2 else set()
+
+
+@pytest.mark.parametrize("probability", [1e-12, 0.3, 1.0])
+def test_an_impact_is_decided_upon_once(probability):
+    """MuJoCo takes several steps for one that is left to it; all others are drawn."""
+    env = SetValuedImpacts(_make("Walker2d-v5"), probability=probability, law=LAW)
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    env._rng = _Counted()
+    replace, before, busy = env._replace, set(), []
+
+    def look():
+        nonlocal before
+        now, decided = _colliding(env), len(env._rng.decisions)
+        replace()
+        is_decided = len(env._rng.decisions) > decided
+        assert is_decided == bool(now - before)
+        busy.append(bool(now))
+        is_drawn = is_decided and env._rng.decisions[-1] < probability
+        before = set() if is_drawn else now
+
+    env._replace = look
+    drawn = 0
+    for _ in range(100):
+        drawn += len(env.step(env.action_space.sample())[-1]["impacts"])
+    env.close()
+    assert drawn == sum(each < probability for each in env._rng.decisions)
+    assert (sum(busy) > len(env._rng.decisions)) == (probability < 1.0)
+
+
+def test_gymnasiums_own_checks_pass():
+    env = SetValuedImpacts(gymnasium.make("Hopper-v5").unwrapped, law=LAW)
+    with warnings.catch_warnings():
+        # It says of every wrapper that it is one, and of unbounded spaces that they are.
+        warnings.filterwarnings("ignore", category=UserWarning, module="gymnasium")
+        check_env(env, skip_render_check=True)
+    env.close()
+
+
+def test_closing_gives_the_environment_its_steps_back():
+    inner = _make("Hopper-v5")
+    plain, _ = _run(_make("Hopper-v5"), 20)
+    base = inner.unwrapped
+    SetValuedImpacts(inner, law=LAW).close()
+    base.reset(seed=0)
+    inner.action_space.seed(0)
+    observations = [base.step(inner.action_space.sample())[0] for _ in range(20)]
+    assert np.array_equal(plain[1:], observations)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"probability": 1.5}, "probability: expected from 0 to 1, got 1.5"),
+        ({"gap_tolerance": 0.0}, "gap_tolerance: expected a number > 0"),
+        ({"speed": np.nan}, "speed: expected a number > 0"),
+    ],
+)
+def test_options_out_of_range(options, message):
+    env = _make("Hopper-v5")
+    with pytest.raises(carom.InvalidProblem, match=message):
+        SetValuedImpacts(env, **options)
+    env.close()
+
+
+def test_other_environments_are_refused():
+    with pytest.raises(carom.InvalidProblem, match="expected a MuJoCo environment, got a CartPole"):
+        SetValuedImpacts(gymnasium.make("CartPole-v1"))

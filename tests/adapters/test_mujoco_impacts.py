@@ -1,0 +1,214 @@
+"""Impacts of MuJoCo's models: the same as carom's own, physical, and what MuJoCo makes of them."""
+
+import math
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+pytest.importorskip("gymnasium")
+
+import carom  # noqa: E402
+from carom.adapters.mujoco import (  # noqa: E402
+    MujocoSystem,
+    apply,
+    engine_outcome,
+    impact_problem,
+)
+from tests.reference.mujoco_robots import (  # noqa: E402
+    FEET,
+    ROBOTS,
+    box_and_wall,
+    landing,
+    rocking_block,
+)
+
+SAME_SET = 1e-9
+every_robot = pytest.mark.parametrize("name", ROBOTS)
+
+
+def _planar(name):
+    """Return carom's own impact, and that of the same scene in MuJoCo."""
+    scene = carom.scenes.load(name)
+    model = {"rocking-block": rocking_block, "box-wall": box_and_wall}[name]()
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = scene.q, scene.v
+    return scene.problem, impact_problem(model, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "contacts"),
+    [
+        ("rocking-block", ("floor/block ---", "floor/block +--")),
+        ("box-wall", ("floor/box ---", "wall/box +--")),
+    ],
+)
+def test_planar_scene_is_the_same_impact(name, contacts):
+    """Corners in front and at the back are one, and the problem is planar."""
+    own, found = _planar(name)
+    assert found.contacts == contacts
+    assert found.num_tangents == 1
+    for field in ("M", "J_n", "mu", "v_pre"):
+        assert getattr(found, field) == pytest.approx(getattr(own, field), abs=1e-12)
+    # The tangent of a wall may point up or down.
+    signs = np.sign(np.einsum("mtv,mtv->m", own.J_t, found.J_t))
+    assert signs[:, None, None] * found.J_t == pytest.approx(own.J_t, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "box-wall"])
+def test_planar_scene_has_the_same_exact_set(name):
+    pytest.importorskip("ppl")
+    own, found = (carom.RouthExact().resolve(problem) for problem in _planar(name))
+    assert own.is_complete
+    assert found.is_complete
+    assert own.hausdorff(found) <= SAME_SET
+    assert found.hausdorff(own) <= SAME_SET
+
+
+@every_robot
+def test_landing_ends_as_physics_allows(name):
+    model, data = landing(name)
+    problem = impact_problem(model, data)
+    assert problem.num_contacts == FEET[name]
+    assert problem.num_tangents == (1 if name in ("walker2d", "hopper") else 2)
+    outcomes = carom.Routh(num_samples=500).resolve(problem)
+    assert outcomes.num_unfinished == 0
+    assert len(outcomes) == 500
+    speed = np.linalg.norm(data.qvel)
+    assert (outcomes.v_post @ problem.J_n.T >= -1e-8 * speed).all()
+    before = problem.kinetic_energy(problem.v_pre)
+    assert (problem.kinetic_energy(outcomes.v_post) <= before * (1.0 + 1e-9)).all()
+    # The cone of k directions is inside the round one.
+    friction = np.linalg.norm(outcomes.impulse_t, axis=2)
+    normal = outcomes.impulse_n
+    assert (normal >= -1e-9).all()
+    assert (friction <= problem.mu * normal + 1e-9 * normal.max()).all()
+    impulses = np.concatenate([normal[:, :, None], outcomes.impulse_t], axis=2)
+    gained = (outcomes.v_post - problem.v_pre) @ problem.M
+    assert gained == pytest.approx(impulses.reshape(500, -1) @ problem.J, abs=1e-8)
+
+
+def test_mirrored_landing_has_the_mirrored_impact():
+    """Ant is symmetric about the plane x = 0, which exchanges left and right."""
+    model, data = landing("ant")
+    problem = impact_problem(model, data)
+    order = [1, 0, 3, 2]
+    assert problem.J_n[:, 0] == pytest.approx(np.zeros(4), abs=1e-12)
+    at = problem.J_n[:, 3:6]
+    # Rates about y and z turn round in the mirror, those about x do not.
+    assert at[order] == pytest.approx(at * [1.0, -1.0, -1.0], abs=1e-9)
+    A = problem.impulse_to_velocity.T @ problem.M @ problem.impulse_to_velocity
+    normals = A[::3, ::3]
+    assert normals[np.ix_(order, order)] == pytest.approx(normals, abs=1e-9)
+
+
+def test_order_of_geoms_does_not_matter():
+    """A floor that comes last in the file gives the same impact."""
+    floor = '<geom name="floor" type="plane" size="1 1 1"/>'
+    ball = '<body name="ball" pos="0 0 0.1"><freejoint/><geom size="0.1"/></body>'
+    problems = []
+    for parts in ((floor, ball), (ball, floor)):
+        model = mujoco.MjModel.from_xml_string(
+            f"<mujoco><worldbody>{''.join(parts)}</worldbody></mujoco>"
+        )
+        data = mujoco.MjData(model)
+        data.qvel[2] = -1.0
+        problems.append(impact_problem(model, data))
+    one, other = problems
+    assert np.array_equal(one.J_n, other.J_n)
+    assert np.array_equal(one.J_t, other.J_t)
+    assert one.contact_velocity(one.v_pre)[0, 0] == -1.0
+
+
+def test_friction_is_combined_as_mujoco_does():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody>
+          <geom name="floor" type="plane" size="1 1 1" friction="0.4"/>
+          <body name="slick" pos="0 0 0.1"><freejoint/><geom size="0.1" friction="0.2"/></body>
+          <body name="rough" pos="1 0 0.1"><freejoint/><geom size="0.1" friction="0.9"/></body>
+          <body name="first" pos="2 0 0.1"><freejoint/>
+            <geom size="0.1" friction="0.1" priority="1"/></body>
+          <body name="smooth" pos="3 0 0.1"><freejoint/>
+            <geom size="0.1" condim="1" priority="1"/></body>
+          <body name="pair" pos="4 0 0.1"><freejoint/><geom name="pair" size="0.1"/></body>
+        </worldbody>
+        <contact><pair geom1="floor" geom2="pair" friction="0.7 0.7 0 0 0"/></contact></mujoco>"""
+    )
+    system = MujocoSystem(model)
+    mu = dict(zip(system.contacts, system.mu, strict=True))
+    expected = {"slick": 0.4, "rough": 0.9, "first": 0.1, "smooth": 0.0, "pair": 0.7}
+    for name, value in expected.items():
+        assert mu[f"floor/{name}"] == value
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    for contact in data.contact:
+        friction = contact.friction[0] if contact.dim > 1 else 0.0
+        assert friction == expected[model.body(model.geom_bodyid[contact.geom[1]]).name]
+
+
+def test_applied_velocity_is_what_mujoco_goes_on_with():
+    """After a draw nothing is left to stop: one step of MuJoCo changes no normal velocity."""
+    model, data = landing("ant")
+    model.opt.gravity[:] = 0.0
+    model.geom_margin[:] = 0.0
+    model.jnt_limited[:] = 0
+    model.dof_damping[:] = 0.0
+    model.opt.timestep = 1e-5
+    problem = impact_problem(model, data)
+    v_post = carom.Routh().draw_path(problem, seed=3).v[-1]
+    apply(data, v_post)
+    assert np.array_equal(data.qvel, v_post)
+    assert data.time == 0.0
+    mujoco.mj_step(model, data)
+    assert problem.J_n @ data.qvel == pytest.approx(problem.J_n @ v_post, abs=1e-3)
+
+
+def _dropped_block(tilt):
+    """Return the block as it lands with 0.44 m/s, its lower corner on the floor."""
+    model, scene = rocking_block(), carom.scenes.load("rocking-block")
+    data = mujoco.MjData(model)
+    data.qpos[2] = tilt
+    data.qpos[1] -= scene.system.gap(data.qpos).min()
+    data.qvel[:] = scene.v
+    return model, data, scene.problem
+
+
+def test_mujoco_predicts_rest_for_a_flat_landing():
+    pytest.importorskip("ppl")
+    model, data, problem = _dropped_block(0.0)
+    v = engine_outcome(model, data, damping_ratio=30.0)
+    assert np.linalg.norm(v) < 1e-3 * np.linalg.norm(problem.v_pre)
+    assert carom.RouthExact().resolve(problem).contains(v, 1e-3)
+
+
+def test_mujoco_predicts_the_other_pivot_for_a_tilt_of_a_milliradian():
+    """Each time it is the fastest pivot of the set, on the corner that comes down last."""
+    pytest.importorskip("ppl")
+    model, data, problem = _dropped_block(0.0)
+    bounds = carom.RouthExact().resolve(problem).contact_bounds()[:, 0, 1]
+    for tilt, lifted in ((-1e-3, 1), (1e-3, 0)):
+        model, data, _ = _dropped_block(tilt)
+        v_n = problem.J_n @ engine_outcome(model, data, damping_ratio=10.0)
+        assert v_n[lifted] == pytest.approx(bounds[lifted], rel=0.01)
+        assert v_n[1 - lifted] == pytest.approx(0.0, abs=0.01 * bounds[lifted])
+
+
+def test_mujoco_with_its_own_damping_leaves_the_set():
+    """It bounces with exp(-2) of the speed, which no inelastic impact does."""
+    pytest.importorskip("ppl")
+    model, data, problem = _dropped_block(0.0)
+    speed = -problem.v_pre[1]
+    v = engine_outcome(model, data, timestep=1e-6)
+    assert problem.J_n @ v == pytest.approx(math.exp(-2.0) * speed * np.ones(2), rel=0.01)
+    outcomes = carom.RouthExact().resolve(problem)
+    assert outcomes.is_complete
+    assert outcomes.distance(v) > 0.1 * speed
+
+
+def test_engine_outcome_does_not_touch_the_data():
+    model, data, _ = _dropped_block(0.0)
+    before = data.qpos.copy(), data.qvel.copy(), model.geom_solref.copy()
+    engine_outcome(model, data)
+    for one, other in zip(before, (data.qpos, data.qvel, model.geom_solref), strict=True):
+        assert np.array_equal(one, other)
+    assert data.time == 0.0

@@ -1,0 +1,198 @@
+"""What the MuJoCo adapter refuses or warns of: one clear sentence each, with what to do."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+
+import carom  # noqa: E402
+from carom.adapters.mujoco import (  # noqa: E402
+    LimitIgnored,
+    MujocoSystem,
+    apply,
+    engine_outcome,
+    impact_problem,
+)
+
+BALL = """<mujoco><option>{option}</option>
+  <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 0.1"/></asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>{world}
+    <body name="ball" pos="0 0 0.1"><joint name="up" type="slide" axis="0 0 1" {joint}/>
+      <geom name="ball" size="0.1" {geom}/></body>
+  </worldbody>{rest}</mujoco>"""
+
+
+def _ball(**parts):
+    text = BALL.format(**({"option": "", "world": "", "joint": "", "geom": "", "rest": ""} | parts))
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qvel[:] = -1.0
+    return model, data
+
+
+LOCK = '<equality><joint name="lock" joint1="up" active="{}"/></equality>'
+PAIR = '<contact><pair geom1="floor" geom2="ball" friction="{} 0 0 0"/></contact>'
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"rest": LOCK.format("true")},
+            r"equality constraint lock \(joint\) is active.*data.eq_active\[0\] = 0",
+        ),
+        (
+            {"rest": PAIR.format("0.5 0.7")},
+            r"friction of floor/ball differs along its two tangents \(0.5 and 0.7\)",
+        ),
+        (
+            {"world": '<geom name="land" type="hfield" hfield="hills"/>'},
+            "geom 'land' is a height field.*contype",
+        ),
+        ({"geom": 'surfacevel="1 0 0 0 0 0"'}, "geom 'ball' has a surface that moves"),
+        ({"option": '<flag contact="disable"/>'}, 'remove <flag contact="disable"/>'),
+        ({"option": '<flag constraint="disable"/>'}, 'remove <flag constraint="disable"/>'),
+    ],
+)
+def test_what_is_not_supported_is_named(parts, message):
+    model, data = _ball(**parts)
+    with pytest.raises(carom.InvalidProblem, match=message):
+        impact_problem(model, data)
+
+
+def test_flexible_bodies_are_refused():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><body name="cloth"><flexcomp name="cloth" type="grid"
+        count="3 3 1" spacing="0.1 0.1 0.1" dim="2" mass="1"/></body></worldbody></mujoco>"""
+    )
+    with pytest.raises(carom.InvalidProblem, match=r"flexible bodies.*remove them"):
+        MujocoSystem(model)
+
+
+def test_constraints_that_are_switched_off_do_not_matter():
+    model, data = _ball(rest=LOCK.format("true"))
+    data.eq_active[:] = 0
+    assert impact_problem(model, data).contacts == ("floor/ball",)
+    model, data = _ball(rest=LOCK.format("false"))
+    assert impact_problem(model, data).contacts == ("floor/ball",)
+
+
+def test_round_friction_of_a_pair_is_taken():
+    model, data = _ball(rest=PAIR.format("0.6 0.6"))
+    assert impact_problem(model, data).mu.tolist() == [0.6]
+
+
+def test_nothing_touches():
+    model, data = _ball()
+    data.qpos[:] = 0.5
+    with pytest.raises(carom.InvalidProblem, match="no contact touches"):
+        impact_problem(model, data)
+    data.qpos[:] = 1.5e-3
+    with pytest.raises(carom.InvalidProblem, match=r"'floor/ball' with a gap of 0.0015 m"):
+        impact_problem(model, data)
+
+
+def test_penetration():
+    model, data = _ball()
+    data.qpos[:] = -0.02
+    with pytest.raises(carom.InvalidProblem, match=r"penetrates by 0.02 m.*raise the tolerance"):
+        impact_problem(model, data)
+    assert impact_problem(model, data, gap_tolerance=0.05).num_contacts == 1
+
+
+def test_tolerance_beyond_the_margin():
+    model, _ = _ball()
+    with pytest.raises(carom.InvalidProblem, match=r"margin of 0.001 m.*larger margin"):
+        MujocoSystem(model).impact_problem([0.0], [-1.0], gap_tolerance=0.01)
+    with pytest.raises(carom.InvalidProblem, match="margin: expected a number > 0, got 0"):
+        MujocoSystem(model, margin=0)
+
+
+@pytest.mark.parametrize("gap_tolerance", [-1.0, np.nan, np.inf])
+def test_tolerance_out_of_range(gap_tolerance):
+    with pytest.raises(carom.InvalidProblem, match="gap_tolerance: expected a number >= 0"):
+        impact_problem(*_ball(), gap_tolerance=gap_tolerance)
+
+
+def test_states_of_a_wrong_shape():
+    model, data = _ball()
+    system = MujocoSystem(model)
+    with pytest.raises(carom.InvalidProblem, match=r"q: expected 1 numbers, got shape \(2,\)"):
+        system.gap([0.0, 1.0])
+    with pytest.raises(carom.InvalidProblem, match="v: expected finite numbers"):
+        system.smooth_force([0.0], [np.inf])
+    with pytest.raises(carom.InvalidProblem, match=r"v_post: expected 1 numbers, got shape \(\)"):
+        apply(data, 0.0)
+    with pytest.raises(carom.InvalidProblem, match="v_post: expected 1 numbers"):
+        apply(data, "fast")
+    assert data.qvel.tolist() == [-1.0]
+
+
+def test_options_of_engine_outcome():
+    model, data = _ball()
+    with pytest.raises(carom.InvalidProblem, match="timestep: expected a number > 0, got 0"):
+        engine_outcome(model, data, timestep=0)
+    with pytest.raises(carom.InvalidProblem, match="timeconst: expected two time steps"):
+        engine_outcome(model, data, timeconst=1e-6)
+
+
+@pytest.mark.parametrize("q", [0.0, -1e-7])
+def test_joint_at_its_end_is_warned_of(q):
+    model, data = _ball(joint='limited="true" range="0 1"')
+    data.qpos[:] = q
+    with pytest.warns(LimitIgnored, match="at the end of its range.*joint 'up'") as caught:
+        impact_problem(model, data)
+    assert caught[0].filename == __file__
+    with pytest.warns(LimitIgnored, match="joint 'up'") as caught:
+        MujocoSystem(model).impact_problem(data.qpos, data.qvel)
+    assert caught[0].filename == __file__
+
+
+def test_joint_within_its_range_is_not():
+    model, data = _ball(joint='limited="true" range="-0.1 1"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        impact_problem(model, data)
+
+
+def test_limits_of_ball_joints_and_tendons_are_known():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody>
+          <body><joint name="neck" type="ball" limited="true" range="0 30"/>
+            <geom size="0.1"/></body>
+          <body pos="1 0 0"><joint name="up" type="slide"/><geom size="0.1"/></body>
+        </worldbody><tendon><fixed name="cord" limited="true" range="-1 0.5">
+          <joint joint="up" coef="2"/></fixed></tendon></mujoco>"""
+    )
+    system = MujocoSystem(model)
+    free, turned = np.array([1.0, 0.0, 0.0, 0.0, 0.1]), np.array([0.8, 0.6, 0.0, 0.0, 0.1])
+    assert system.limits_reached(free) == ()
+    assert system.limits_reached(turned) == ("joint 'neck'",)
+    assert system.limits_reached(-turned + [0, 0, 0, 0, 0.35]) == ("joint 'neck'", "tendon 'cord'")
+
+
+def test_geoms_without_a_name_get_that_of_their_body():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+          <body name="foot"><freejoint/><geom size="0.1"/><geom size="0.1" pos="1 0 0"/></body>
+        </worldbody></mujoco>"""
+    )
+    assert MujocoSystem(model).contacts == ("world/foot#1", "world/foot#2")
+
+
+@pytest.mark.parametrize(("missing", "module"), [("mujoco", "mujoco"), ("gymnasium", "gymnasium")])
+def test_missing_package_is_named(missing, module):
+    """Without the package the import fails with what to install."""
+    script = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        f"import carom\n"
+        f"try:\n    import carom.adapters.{module}\n"
+        f"except carom.MissingExtra as error:\n    print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert f'pip install "carom[{module}]"' in run.stdout
