@@ -187,7 +187,7 @@ class DrakeSystem(HalfSpaceSystem):
     def _normalized(self, q: FloatArray) -> FloatArray:
         unit = q.copy()
         for start in self._quaternions:
-            unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or 1.0
+            unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or np.nan
         return unit
 
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:

@@ -142,6 +142,9 @@ class EngineSystem(System):
         Raises:
             InvalidProblem: The velocity, or the number of directions, is wrong.
         """
+        v_pre = np.asarray(v, dtype=np.float64)
+        if v_pre.shape != (self.nv,):
+            raise InvalidProblem(f"v: expected {self.nv} numbers, got shape {v_pre.shape}")
         found = Touching(
             names=tuple(self.contacts[i] for i in near),
             J_n=here.J_n[near],
@@ -154,7 +157,7 @@ class EngineSystem(System):
             J_n=found.J_n,
             J_t=found.J_t,
             mu=found.mu,
-            v_pre=np.asarray(v, dtype=np.float64),
+            v_pre=v_pre,
             contacts=found.names,
             num_directions=num_directions,
             without_collision=without_collision,

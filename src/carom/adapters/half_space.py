@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from carom.adapters.engine import tangents
 from carom.errors import InvalidProblem
 from carom.typing import ArrayLike, FloatArray
 
@@ -29,11 +30,11 @@ class HalfSpace:
 
     Examples:
         >>> from carom.adapters.half_space import HalfSpace
-        >>> HalfSpace().normal.tolist(), HalfSpace().tangents.tolist()
+        >>> HalfSpace().normal.tolist(), (HalfSpace().tangents + 0.0).tolist()
         ([0.0, 0.0, 1.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
         >>> wall = HalfSpace(point=(2.0, 0.0, 0.0), normal=(-1.0, 0.0, 0.0))
-        >>> wall.tangents.tolist()
-        [[0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]
+        >>> (wall.tangents + 0.0).tolist()
+        [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
 
     point: FloatArray
@@ -53,10 +54,7 @@ class HalfSpace:
     @property
     def tangents(self) -> FloatArray:
         """Return two unit vectors (2, 3) along the surface; with the normal they are a frame."""
-        along = np.eye(3)[0 if abs(self.normal[0]) < 0.9 else 1]
-        first = along - self.normal * (self.normal @ along)
-        first /= np.linalg.norm(first)
-        return np.array([first, np.cross(self.normal, first)])
+        return tangents(self.normal)
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ class HalfSpaceSystem(EngineSystem):
 
     @abstractmethod
     def _normalized(self, q: FloatArray) -> FloatArray:
-        """Return a configuration with unit quaternions."""
+        """Return a configuration with unit quaternions; not numbers where one is zero."""
 
     @abstractmethod
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
@@ -172,8 +172,8 @@ class HalfSpaceSystem(EngineSystem):
         worst = int(np.argmax(np.abs(unit - at)))
         if not abs(unit[worst] - at[worst]) <= UNIT:
             raise InvalidProblem(
-                f"q: expected quaternions of unit length, got {at[worst]:.6g} at [{worst}] "
-                f"where {unit[worst]:.6g} would be"
+                f"q: expected quaternions of unit length, got {at.tolist()}; divide each by its "
+                f"length"
             )
         return unit
 

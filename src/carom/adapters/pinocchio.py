@@ -16,7 +16,7 @@ from carom.adapters.half_space import (
     capsule_ends,
     unknown,
 )
-from carom.adapters.half_space_system import FrameMotion, HalfSpaceSystem
+from carom.adapters.half_space_system import UNIT, FrameMotion, HalfSpaceSystem
 from carom.errors import InvalidProblem, MissingExtra
 from carom.typing import ArrayLike, FloatArray
 
@@ -192,7 +192,9 @@ class PinocchioSystem(HalfSpaceSystem):
         return float(pin.computePotentialEnergy(self._model, self._data, self._checked(q)))
 
     def _normalized(self, q: FloatArray) -> FloatArray:
-        return np.asarray(pin.normalize(self._model, q), dtype=np.float64)
+        unit = np.array(pin.normalize(self._model, q), dtype=np.float64)
+        # A quaternion of zeros is left as it is.
+        return unit if pin.isNormalized(self._model, unit, UNIT) else np.full_like(unit, np.nan)
 
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         model, data, aligned = self._model, self._data, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
