@@ -237,3 +237,59 @@ def test_inputs_of_the_data_act():
     plain, driven = MujocoSystem(model), MujocoSystem(model, data)
     added = driven.smooth_force(data.qpos, data.qvel) - plain.smooth_force(data.qpos, data.qvel)
     assert added == pytest.approx([2.0, 2.0, 2.0, 102.0, 102.0, 102.0])
+
+
+CUBE = "0 0 0 .2 0 0 0 .3 0 .2 .3 0 0 0 .4 .2 0 .4 0 .3 .4 .2 .3 .4"
+SHAPES = {
+    "sphere": 'type="sphere" size="0.2"',
+    "capsule": 'type="capsule" size="0.1 0.2"',
+    "ellipsoid": 'type="ellipsoid" size="0.1 0.2 0.3"',
+    "cylinder": 'type="cylinder" size="0.1 0.2"',
+    "box": 'type="box" size="0.1 0.2 0.3"',
+    "mesh": 'type="mesh" mesh="cube"',
+}
+
+
+@pytest.mark.parametrize("other", ["plane", "sphere"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gap_of_every_shape_changes_as_its_jacobian_says(shape, other):
+    """A body at random, beside a tilted plane or a sphere that moves too."""
+    ground = {"plane": 'type="plane" size="1 1 1"', "sphere": 'type="sphere" size="0.3"'}[other]
+    joints = '<joint type="slide" axis="0 0 1"/><joint type="ball"/>' if other == "sphere" else ""
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><asset><mesh name="cube" vertex="{CUBE}"/></asset><worldbody>
+        <body name="ground" euler="20 10 0">{joints}<geom {ground}/></body>
+        <body name="shape"><freejoint/><geom {SHAPES[shape]}/></body></worldbody></mujoco>"""
+    )
+    system = MujocoSystem(model, margin=WIDE)
+    rng = np.random.default_rng(5)
+    count = 0
+    for _ in range(POSES):
+        q = np.array(model.qpos0)
+        mujoco.mj_integratePos(model, q, rng.normal(size=model.nv), 1.0)
+        v = rng.normal(size=model.nv)
+        data = mujoco.MjData(model)
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        away = q[-7:-4] - data.geom_xpos[0] if other == "sphere" else data.geom_xmat[0][2::3]
+        # Close in along one line, until the bodies are a hundredth apart.
+        for _ in range(60):
+            q[-7:-4] += 0.7 * (0.01 - _distance(model, q)) * away / np.linalg.norm(away)
+        before, after = _sides(model, system, q, v, DT)
+        here = system.dynamics(q)
+        i = int(np.argmin(here.phi))
+        if abs(here.phi[i] - 0.01) > 1e-6:
+            continue
+        count += 1
+        rate = (after.phi[i] - before.phi[i]) / (2 * DT)
+        # MuJoCo finds the points of an ellipsoid by iteration, to 1e-6 m.
+        tolerance = 1e-3 if (shape, other) == ("ellipsoid", "sphere") else 1e-5
+        assert here.J_n[i] @ v == pytest.approx(rate, abs=tolerance * np.linalg.norm(v))
+    assert count >= POSES / 2
+
+
+def _distance(model, q):
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    return mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None)

@@ -17,6 +17,8 @@ from carom.adapters.mujoco import (  # noqa: E402
 )
 from tests.reference.mujoco_robots import (  # noqa: E402
     FEET,
+    FLOOR,
+    PLANAR,
     ROBOTS,
     box_and_wall,
     landing,
@@ -161,6 +163,20 @@ def test_applied_velocity_is_what_mujoco_goes_on_with():
     assert data.time == 0.0
     mujoco.mj_step(model, data)
     assert problem.J_n @ data.qvel == pytest.approx(problem.J_n @ v_post, abs=1e-3)
+
+
+def test_contacts_that_no_motion_opens_take_no_part():
+    """A planar block slides along a wall at its back, which it can neither leave nor enter."""
+    back = '<geom name="back" type="plane" size="9 9 1" pos="0 0.3 0" zaxis="0 -1 0"/>'
+    model = mujoco.MjModel.from_xml_string(
+        PLANAR.format(world=FLOOR + back, name="block", size="0.5 0.3 1", mass=1, more="")
+    )
+    data = mujoco.MjData(model)
+    data.qpos[1], data.qvel[1] = 3.0, -1.0
+    with pytest.raises(carom.InvalidProblem, match="no motion opens or closes 'back/block -"):
+        impact_problem(model, data)
+    data.qpos[1] = 1.0
+    assert impact_problem(model, data).contacts == ("floor/block ---", "floor/block +--")
 
 
 def _dropped_block(tilt):

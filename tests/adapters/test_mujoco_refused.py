@@ -68,7 +68,8 @@ def test_what_is_not_supported_is_named(parts, message):
 def test_flexible_bodies_are_refused():
     model = mujoco.MjModel.from_xml_string(
         """<mujoco><worldbody><body name="cloth"><flexcomp name="cloth" type="grid"
-        count="3 3 1" spacing="0.1 0.1 0.1" dim="2" mass="1"/></body></worldbody></mujoco>"""
+        count="3 3 1" spacing="0.1 0.1 0.1" dim="2" mass="1"><edge equality="true"/></flexcomp>
+        </body></worldbody></mujoco>"""
     )
     with pytest.raises(carom.InvalidProblem, match=r"flexible bodies.*remove them"):
         MujocoSystem(model)

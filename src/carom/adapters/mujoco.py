@@ -7,8 +7,9 @@ import numpy as np
 from carom.adapters.engine import NUM_DIRECTIONS
 from carom.adapters.mujoco_contacts import mujoco
 from carom.adapters.mujoco_limits import LimitIgnored, warn_of_limits
+from carom.adapters.mujoco_model import vector
 from carom.adapters.mujoco_outcome import engine_outcome
-from carom.adapters.mujoco_system import MARGIN, MujocoSystem, vector
+from carom.adapters.mujoco_system import MARGIN, MujocoSystem
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
 from carom.typing import ArrayLike

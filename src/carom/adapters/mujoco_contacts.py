@@ -88,6 +88,10 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     Raises:
         InvalidProblem: The message names the part of the model, and what to do about it.
     """
+    if model.nflex:
+        raise InvalidProblem(
+            "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
+        )
     active = np.flatnonzero(data.eq_active)
     if active.size:
         i = int(active[0])
@@ -96,10 +100,6 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
         raise InvalidProblem(
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
             f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
-        )
-    if model.nflex:
-        raise InvalidProblem(
-            "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
         )
     disabled = model.opt.disableflags
     for flag in ("CONTACT", "CONSTRAINT"):

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, final
 
 import numpy as np
 
-from carom.adapters.engine import NUM_DIRECTIONS, EngineSystem, tangents
+from carom.adapters.engine import NUM_DIRECTIONS, SAME, EngineSystem, tangents
 from carom.adapters.mujoco_contacts import check_supported, contact_names, find_pairs, mujoco
 from carom.adapters.mujoco_limits import limits_reached, warn_of_limits
+from carom.adapters.mujoco_model import copy_inputs, vector, velocity_map, with_margin
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
 from carom.systems.system import Dynamics
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import ArrayLike, FloatArray, IntArray
 
 MARGIN = 1e-3
 STEP = 1e-5
 """How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
-FREE, BALL = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "BALL"))
 OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
@@ -65,7 +64,7 @@ class MujocoSystem(EngineSystem):
         >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
         ...   <geom name="floor" type="plane" size="1 1 1" friction="0.5"/>
         ...   <body name="ball" pos="0 0 0.1"><freejoint/>
-        ...     <geom type="sphere" size="0.1" mass="2" friction="0.3"/></body>
+        ...     <geom size="0.1" mass="2" friction="0.3"/></body>
         ... </worldbody></mujoco>''')
         >>> system = MujocoSystem(model)
         >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.margin
@@ -81,6 +80,14 @@ class MujocoSystem(EngineSystem):
         True
         >>> system.limits_reached(model.qpos0)
         ()
+
+        A force of 3 N pushes it along x.
+
+        >>> data = mujoco.MjData(model)
+        >>> data.qfrc_applied[0] = 3.0
+        >>> system.take_inputs(data)
+        >>> system.smooth_force(model.qpos0, np.zeros(6)).round(9).tolist()[:3]
+        [3.0, 0.0, -19.62]
     """
 
     def __init__(
@@ -91,14 +98,22 @@ class MujocoSystem(EngineSystem):
         source = mujoco.MjData(model) if data is None else data
         check_supported(model, source)
         self.margin = float(margin)
-        self.model = _with_margin(model, margin)
+        self.model = with_margin(model, margin)
         self._data = mujoco.MjData(self.model)
-        _copy_inputs(model, source, self._data)
+        self.take_inputs(source)
         self._pairs = find_pairs(model)
         self._contacts = contact_names(model, self._pairs)
         mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
         self._mu = np.array(mu, dtype=np.float64)
         self._mu.flags.writeable = False
+
+    def take_inputs(self, data: mujoco.MjData) -> None:
+        """Let controls, activations, applied forces and mocap poses be those of a state.
+
+        Args:
+            data: Of the model that this system was made of.
+        """
+        copy_inputs(self.model, data, self._data)
 
     @property
     def nq(self) -> int:
@@ -129,20 +144,7 @@ class MujocoSystem(EngineSystem):
         Raises:
             InvalidProblem: q has another length, or a number that is not finite.
         """
-        position = vector("q", q, self.nq)
-        gamma = np.zeros((self.nq, self.nv))
-        for kind, row, column in zip(
-            self.model.jnt_type, self.model.jnt_qposadr, self.model.jnt_dofadr, strict=True
-        ):
-            if kind == FREE:
-                gamma[row : row + 3, column : column + 3] = np.eye(3)
-                row, column = row + 3, column + 3
-            if kind in (FREE, BALL):
-                turned = _quaternion_rates(position[row : row + 4])
-                gamma[row : row + 4, column : column + 3] = turned
-            else:
-                gamma[row, column] = 1.0
-        return gamma
+        return velocity_map(self.model, vector("q", q, self.nq))
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the energy of gravity and springs [J].
@@ -247,6 +249,33 @@ class MujocoSystem(EngineSystem):
             )
         return super().impact_problem(q, v, gap_tolerance, **options)
 
+    def _gather(
+        self, here: Dynamics, near: IntArray, v: ArrayLike, **options: Any
+    ) -> ImpactProblem:
+        """Make some contacts of a state into an impact, but for those that no motion opens.
+
+        Raises:
+            InvalidProblem: There are no others, or v is wrong.
+        """
+        opening = self.opening(here, near)
+        if opening.size == 0:
+            raise InvalidProblem(
+                f"no motion opens or closes {self.contacts[near[0]]!r}, and nothing else touches"
+            )
+        return super()._gather(here, opening, v, **options)
+
+    def opening(self, here: Dynamics, near: IntArray) -> IntArray:
+        """Return those of some contacts, by their numbers (m,), that some motion opens.
+
+        A planar robot may touch a wall beside it for all time.
+
+        Args:
+            here: The state.
+            near: Numbers of contacts, (m,).
+        """
+        rows = np.abs(here.J_n[near]).max(axis=1, initial=0.0)
+        return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
+
     def _place(self, q: FloatArray) -> None:
         """Move the bodies to a configuration (nq,)."""
         self._data.qpos[:] = q
@@ -319,50 +348,3 @@ class MujocoSystem(EngineSystem):
             sides.append(J @ v)
         bias[near] = (sides[0] - sides[1])[near] / (2.0 * dt)
         return bias
-
-
-def _with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
-    """Return a copy of a model that finds contacts up to the margin, wherever rounding puts them.
-
-    At exact touch it depends on rounding whether MuJoCo with no margin finds a contact.
-    """
-    wide = copy.copy(model)
-    for part in (wide.geom_margin, wide.body_margin, wide.pair_margin):
-        part[:] = margin
-    for part in (wide.geom_gap, wide.pair_gap):
-        part[:] = 0.0
-    wide.opt.o_margin = margin
-    # Bodies that sleep, or states that are not there yet, have no place in a question about q.
-    wide.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
-    wide.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
-    return wide
-
-
-def _copy_inputs(model: mujoco.MjModel, source: mujoco.MjData, target: mujoco.MjData) -> None:
-    kind = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-    state = np.empty(mujoco.mj_stateSize(model, kind))
-    mujoco.mj_getState(model, source, state, kind)
-    mujoco.mj_setState(model, target, state, kind)
-
-
-def _quaternion_rates(quaternion: FloatArray) -> FloatArray:
-    """Return (4, 3): how a quaternion changes with the angular velocity in the body's frame."""
-    w, x, y, z = quaternion
-    return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
-
-
-def vector(name: str, value: Any, length: int) -> FloatArray:
-    """Return an array (length,) of finite numbers.
-
-    Raises:
-        InvalidProblem: It is none.
-    """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{name}: expected {length} numbers ({error})") from error
-    if array.shape != (length,):
-        raise InvalidProblem(f"{name}: expected {length} numbers, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise InvalidProblem(f"{name}: expected finite numbers, got {array.tolist()}")
-    return array
