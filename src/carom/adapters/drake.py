@@ -22,7 +22,7 @@ try:
     from pydrake.geometry import Box, Capsule, Role, Sphere
     from pydrake.geometry import HalfSpace as GroundShape
     from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties, MultibodyPlant
-    from pydrake.multibody.tree import FrameIndex, JacobianWrtVariable, MultibodyForces
+    from pydrake.multibody.tree import BodyIndex, FrameIndex, JacobianWrtVariable, MultibodyForces
 except ModuleNotFoundError as error:
     raise MissingExtra('carom.adapters.drake needs Drake: pip install "carom[drake]"') from error
 
@@ -37,8 +37,9 @@ class DrakeSystem(HalfSpaceSystem):
     smooth force has gravity, damping of joints and all force elements, but no actuators. Limits of
     joints are not modelled; nor are contacts between parts of the robot. No context is changed.
 
-    Drake's own query for the nearest points gives one point for a pair of shapes, which is too poor
-    for a box that lands on a face. So contacts are points and spheres here too.
+    Drake's own query for the nearest points gives one for a pair of shapes, which is too poor for a
+    box that lands on a face, and none for a box and a half-space. So contacts are points and
+    spheres here too.
 
     Args:
         plant: `MultibodyPlant`, finalized.
@@ -338,7 +339,7 @@ def _name_of(plant: Any, body: Any) -> str:
 
 
 def _body_ids(plant: Any, names: Iterable[str]) -> set[Any]:
-    bodies = [plant.get_body(i) for i in plant.GetBodyIndices()]
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
     known = {_name_of(plant, body): body.index() for body in bodies}
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
