@@ -27,7 +27,7 @@ STATES = 20
 BALL = SpatialInertia.SolidSphereWithMass(2.0, 0.1)
 CUBE = SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2)
 SLOPE = HalfSpace(point=(0.1, -0.2, 0.05), normal=(0.3, -0.2, 1.0))
-robots = pytest.mark.parametrize("name", ["solo12", "go2", "g1"])
+robots = pytest.mark.parametrize("name", real_robots.FILES)
 
 
 def states(name):

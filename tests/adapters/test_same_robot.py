@@ -57,11 +57,8 @@ def impacts(name, system):
 
 
 # ANYmal's files have bodies with inertia that nothing can have, which Drake and MuJoCo refuse or
-# change; in Drake, Talos has couplers of its fingers.
-robots = pytest.mark.parametrize("name", ["solo12", "go2", "g1"])
-
-
-@robots
+# change. What follows adds spheres to MuJoCo's robots alone, and Talos has boxes.
+@pytest.mark.parametrize("name", ["solo12", "go2", "g1", "talos"])
 def test_pinocchio_and_drake(name):
     pytest.importorskip("pydrake")
     from tests.reference import drake_robots
@@ -80,7 +77,7 @@ def test_pinocchio_and_drake(name):
         assert_close(system.potential_energy(q), other.potential_energy(there))
 
 
-@robots
+@pytest.mark.parametrize("name", ["solo12", "go2", "g1"])
 def test_pinocchio_and_mujoco(name):
     pytest.importorskip("mujoco")
     from carom.adapters.mujoco import MujocoSystem

@@ -1,5 +1,6 @@
 """Robots of example-robot-data in Drake, and small scenes, shared by tests."""
 
+import re
 from functools import cache
 
 from pydrake.geometry import HalfSpace
@@ -20,14 +21,17 @@ def plant(name):
     parser = Parser(made)
     package = real_robots.SHARE / "example-robot-data"
     parser.package_map().Add("example-robot-data", str(package))
-    parser.AddModels(str(real_robots.path(name)))
+    # Fingers of Talos follow each other, which are constraints in Drake, and nothing in Pinocchio.
+    text = re.sub("<mimic[^>]*/>", "", real_robots.path(name).read_text(encoding="utf-8"))
+    parser.AddModelsFromString(text, "urdf")
     other = real_robots.model(name)
-    for joint in other.names[2:]:
+    joints = [made.get_joint(i) for i in made.GetJointIndices()]
+    for joint in [each for each in joints if each.num_velocities() == 1]:
         # Which Pinocchio does not have.
-        made.GetJointByName(joint).set_default_damping(0.0)
-        inertia = float(other.armature[other.joints[other.getJointId(joint)].idx_v])
+        joint.set_default_damping(0.0)
+        inertia = float(other.armature[other.joints[other.getJointId(joint.name())].idx_v])
         if inertia > 0.0:
-            actuator = made.AddJointActuator(f"motor_{joint}", made.GetJointByName(joint))
+            actuator = made.AddJointActuator(f"motor_{joint.name()}", joint)
             actuator.set_default_rotor_inertia(inertia)
             actuator.set_default_gear_ratio(1.0)
     made.Finalize()
