@@ -228,3 +228,30 @@ def test_engine_outcome_does_not_touch_the_data():
     for one, other in zip(before, (data.qpos, data.qvel, model.geom_solref), strict=True):
         assert np.array_equal(one, other)
     assert data.time == 0.0
+
+
+@pytest.mark.parametrize("damping_ratio", [1.0, 10.0, 30.0])
+def test_mujoco_lifts_what_slides(damping_ratio):
+    """Both corners lift, however damped they are; of all that can happen, one stays at least."""
+    pytest.importorskip("ppl")
+    model = rocking_block()
+    model.geom_friction[:, 0] = 0.3
+    data = mujoco.MjData(model)
+    data.qpos[1] = 1.0
+    data.qvel[:] = 1.0, -0.44, 0.0
+    problem = impact_problem(model, data)
+    outcomes = carom.RouthExact().resolve(problem)
+    assert outcomes.is_complete
+    for piece in outcomes.pieces:
+        assert (piece.vertices @ problem.J_n.T).max(axis=0).min() <= 1e-9
+    v = engine_outcome(model, data, damping_ratio=damping_ratio)
+    assert (problem.J_n @ v > 0.2).all()
+    assert outcomes.distance(v) > 0.18
+
+
+def test_mujoco_lands_a_quadruped_in_the_set():
+    """Ant on four feet: damped enough, MuJoCo picks one of the outcomes."""
+    model, data = landing("ant")
+    outcomes = carom.Routh(num_samples=2**12).resolve(impact_problem(model, data))
+    v = engine_outcome(model, data, damping_ratio=30.0)
+    assert outcomes.distance(v) < 1e-3 * np.linalg.norm(data.qvel)
