@@ -255,3 +255,27 @@ def test_mujoco_lands_a_quadruped_in_the_set():
     outcomes = carom.Routh(num_samples=2**12).resolve(impact_problem(model, data))
     v = engine_outcome(model, data, damping_ratio=30.0)
     assert outcomes.distance(v) < 1e-3 * np.linalg.norm(data.qvel)
+
+
+def test_rounding_does_not_decide_who_touches():
+    """A box that is turned about the vertical lands on four corners, wherever rounding puts them.
+
+    MuJoCo without a margin misses some of them.
+    """
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/>
+        <body name="box"><freejoint/><geom type="box" size="0.1 0.2 0.3"/></body>
+        </worldbody></mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    system = MujocoSystem(model)
+    least = 4
+    for angle in np.linspace(0.0, math.pi, 50):
+        data.qpos[:] = 0.1, 0.2, 0.3, math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)
+        data.qpos[3:] *= 1.0 + 1e-15
+        data.qpos[2] = np.nextafter(0.3, 1.0)
+        data.qvel[:] = 0.0, 0.0, -1.0, 0.0, 0.0, 0.0
+        mujoco.mj_forward(model, data)
+        least = min(least, data.ncon)
+        assert system.impact_problem(data.qpos, data.qvel).num_contacts == 4
+    assert least < 4

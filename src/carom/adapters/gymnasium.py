@@ -17,9 +17,8 @@ from carom.typing import FloatArray
 
 try:
     import gymnasium
-    from gymnasium.envs.mujoco import MujocoEnv
     from gymnasium.utils import RecordConstructorArgs
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise MissingExtra(
         'carom.adapters.gymnasium needs Gymnasium: pip install "carom[gymnasium]"'
     ) from error
@@ -27,6 +26,8 @@ except ImportError as error:
 __all__ = ["ReplacedImpact", "SetValuedImpacts"]
 
 LARGEST_SEED = 2**53 - 1
+STEP = "_step_mujoco_simulation"
+"""The method of a MuJoCo environment that steps MuJoCo."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +130,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
             speed=speed,
         )
         gymnasium.Wrapper.__init__(self, env)
-        base = env.unwrapped
-        if not isinstance(base, MujocoEnv):
+        base: Any = env.unwrapped
+        if not all(hasattr(base, part) for part in ("model", "data", STEP)):
             raise InvalidProblem(
                 f"env: expected a MuJoCo environment, got a {type(base).__name__}; its class must "
                 f"derive from gymnasium.envs.mujoco.MujocoEnv"
@@ -209,7 +210,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         data = self._base.data
         self.system.take_inputs(data)
         here = self.system.dynamics(data.qpos)
-        near = self.system.opening(here, np.flatnonzero(here.phi <= self._gap_tolerance))
+        near = self.system._opening(here, np.flatnonzero(here.phi <= self._gap_tolerance))
         hits = near[here.J_n[near] @ data.qvel < -self._speed]
         colliding = frozenset(self.system.contacts[i] for i in hits)
         self._left &= colliding

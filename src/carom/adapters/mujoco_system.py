@@ -257,21 +257,17 @@ class MujocoSystem(EngineSystem):
         Raises:
             InvalidProblem: There are no others, or v is wrong.
         """
-        opening = self.opening(here, near)
+        opening = self._opening(here, near)
         if opening.size == 0:
             raise InvalidProblem(
                 f"no motion opens or closes {self.contacts[near[0]]!r}, and nothing else touches"
             )
         return super()._gather(here, opening, v, **options)
 
-    def opening(self, here: Dynamics, near: IntArray) -> IntArray:
+    def _opening(self, here: Dynamics, near: IntArray) -> IntArray:
         """Return those of some contacts, by their numbers (m,), that some motion opens.
 
         A planar robot may touch a wall beside it for all time.
-
-        Args:
-            here: The state.
-            near: Numbers of contacts, (m,).
         """
         rows = np.abs(here.J_n[near]).max(axis=1, initial=0.0)
         return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
