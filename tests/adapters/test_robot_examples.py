@@ -1,0 +1,84 @@
+"""Examples with real robots run as a reader would run them, and what they find is right."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("matplotlib")
+# Skips where its package, example-robot-data, is not installed.
+pytest.importorskip("tests.reference.real_robots")
+
+FOLDER = Path(__file__).parents[2] / "examples" / "robots"
+EXAMPLES = {path.stem: path for path in sorted(FOLDER.glob("*_landing.py"))}
+
+
+def slow(robot):
+    return pytest.param(robot, marks=pytest.mark.slow)
+
+
+def load(name):
+    """Import an example from its file."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES[name])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs_and_draws(name, tmp_path):
+    """In a fresh folder, as a script, without a warning."""
+    command = [sys.executable, "-W", "error", EXAMPLES[name]]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "kinds of outcome" in run.stdout
+    assert [file.name for file in tmp_path.iterdir()] == [f"{name}.png"]
+    assert next(tmp_path.iterdir()).read_bytes()[1:4] == b"PNG"
+
+
+def check_parts(outcomes):
+    """Nothing approaches and no energy is made."""
+    problem = outcomes.problem
+    assert outcomes.v_post.size
+    assert (outcomes.v_post @ problem.J_n.T > -1e-8).all()
+    before = problem.kinetic_energy(problem.v_pre)
+    assert problem.kinetic_energy(outcomes.v_post).max() < before
+
+
+@pytest.mark.parametrize("robot", ["solo12", slow("go2"), slow("anymal")])
+def test_quadruped(robot, tmp_path):
+    """Held legs leave more open; both landings are of the same robot at the same speed."""
+    example = load("quadruped_landing")
+    found = example.main(robot, str(tmp_path / "figure.png"))
+    (free, loose), (stiff, tight) = found.values()
+    for outcomes in (free, stiff):
+        check_parts(outcomes)
+        assert outcomes.num_unfinished == 0
+        velocity = outcomes.problem.contact_velocity(outcomes.problem.v_pre)
+        np.testing.assert_allclose(velocity, [[-1.0, 0.3, 0.1]] * 4, atol=1e-9)
+    # One rigid body: its mass is that of the whole robot.
+    free_mass, stiff_mass = free.problem.M[0, 0], stiff.problem.M[0, 0]
+    assert free_mass == pytest.approx(stiff_mass)
+    assert tight.relative_distance > 0.5 > 0.05 > loose.relative_distance
+    # It cannot move all of its feet on their own: four feet are corners of one plane.
+    lifts = stiff.v_post @ stiff.problem.J_n.T
+    assert np.linalg.matrix_rank(lifts, tol=1e-6) == 3
+
+
+@pytest.mark.parametrize("robot", ["g1", slow("talos")])
+def test_humanoid(robot, tmp_path):
+    """Held as one body, both feet turn as fast as the body does."""
+    example = load("humanoid_landing")
+    found = example.main(robot, str(tmp_path / "figure.png"))
+    for outcomes, _ in found.values():
+        check_parts(outcomes)
+        assert outcomes.problem.num_contacts == 4
+    (_, loose), (stiff, tight) = found.values()
+    assert tight.relative_distance > 0.2 > 0.1 > loose.relative_distance
+    turns = stiff.v_post[:, 4]  # of the level base, about the axis to its left
+    for least, most in example.pitch_rates(robot, stiff).values():
+        assert (least, most) == pytest.approx((turns.min(), turns.max()), abs=1e-9)
