@@ -275,16 +275,16 @@ def test_gap_of_every_shape_changes_as_its_jacobian_says(shape, other):
         # Close in along one line, until the bodies are a hundredth apart.
         for _ in range(60):
             q[-7:-4] += 0.7 * (0.01 - _distance(model, q)) * away / np.linalg.norm(away)
-        before, after = _sides(model, system, q, v, DT)
+        # Distances that MuJoCo finds by iteration err by 1e-10 m, and by 1e-8 m in version 3.12.
+        before, after = _sides(model, system, q, v, 100 * DT)
         here = system.dynamics(q)
         i = int(np.argmin(here.phi))
         if abs(here.phi[i] - 0.01) > 1e-6:
             continue
         count += 1
-        rate = (after.phi[i] - before.phi[i]) / (2 * DT)
-        # MuJoCo finds the points of an ellipsoid by iteration, to 1e-6 m.
-        tolerance = 1e-3 if (shape, other) == ("ellipsoid", "sphere") else 1e-5
-        assert here.J_n[i] @ v == pytest.approx(rate, abs=tolerance * np.linalg.norm(v))
+        rate = (after.phi[i] - before.phi[i]) / (200 * DT)
+        error = 1e-4 if (shape, other) == ("ellipsoid", "sphere") else 1e-5
+        assert here.J_n[i] @ v == pytest.approx(rate, abs=error * np.linalg.norm(v))
     assert count >= POSES / 2
 
 
