@@ -37,6 +37,10 @@ MOST_DIMENSIONS = 6
 """Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
 could not be stopped when the budget ends."""
 
+MOST_CELLS = 5000
+"""In space a contact has many ways to slide. Beyond so many choices of what all contacts do, say
+with three of them, listing those that can follow one takes minutes, and could not be stopped."""
+
 MOST_SPLITS = 1000
 """Into so many parts an end of an envelope is split, at most, to see that it is known."""
 
@@ -191,12 +195,8 @@ class _Task:
         return self.search.flow.inclusion
 
     def run(self) -> PolyhedralSet:
-        if self.inclusion.dimension > MOST_DIMENSIONS:
-            reason = (
-                f"{self.inclusion.dimension} independent contact velocities are too many for an "
-                f"exact set (at most {MOST_DIMENSIONS})"
-            )
-            return self._outer(reason)
+        if self._too_much is not None:
+            return self._outer(self._too_much)
         end = time.monotonic() + self.law.max_seconds
         self.search.run(FIRST_LOOK * self.law.max_seconds, self.law.max_polyhedra)
         if not self.search.is_complete:
@@ -212,6 +212,24 @@ class _Task:
         if self.search.is_complete:
             return self._complete("every order of events was followed to its end")
         return self._outer(f"the budget of {self._budget()} ended")
+
+    @cached_property
+    def _too_much(self) -> str | None:
+        """Say why no budget would do, if so."""
+        dimension = self.inclusion.dimension
+        if dimension > MOST_DIMENSIONS:
+            return (
+                f"{dimension} independent contact velocities are too many for an exact set "
+                f"(at most {MOST_DIMENSIONS})"
+            )
+        m = self.problem.num_contacts
+        cells = (3 * len(self.inclusion.frictions)) ** m
+        if self.problem.num_tangents > 1 and cells > MOST_CELLS:
+            return (
+                f"{m} contacts in space with {self.problem.num_directions} friction directions are "
+                f"too many for an exact set"
+            )
+        return None
 
     def _budget(self) -> str:
         if self.search.num_steps >= self.law.max_polyhedra:
@@ -269,7 +287,7 @@ class _Task:
             raise NotResolvedExactly(
                 f"not resolved exactly: {reason}; {advice}, or take on_budget='outer'", self.problem
             )
-        few = self.inclusion.dimension <= MOST_DIMENSIONS
+        few = self._too_much is None
         # Small steps of many contacts would take minutes.
         step = SMALL_STEP * float(self.problem.space.impulse_unit.max()) if few else None
         inner = Routh(self.law.num_samples, step, MOST_STEPS, self.law.seed).resolve(self.problem)
