@@ -23,7 +23,7 @@ class TestCommandLine:
             (["xyz"], "the commands are scenes, outcomes, check, simulate"),
             (["--quite", "scenes"], "there is no option --quite (did you mean '--quiet'?)"),
             (["--json", "scenes"], "--json: belongs behind the command, as in: carom scenes"),
-            (["outcomes"], "required: SCENE|FILE"),
+            (["outcomes"], "expected one of SCENE|FILE, --mjcf and --urdf, got none"),
             (["outcomes", "ramone", "--samples", "0"], "--samples: expected an integer from 1"),
             (["outcomes", "ramone", "--samples", "many"], "got 'many'"),
             (["outcomes", "ramone", "--step", "-1"], "--step"),

@@ -52,7 +52,7 @@ def test_commands(offers):
 
 
 def test_options(offers):
-    assert offers("outcomes", "ramone", "--s") == {"--samples", "--step", "--seed", "--selection"}
+    assert offers("outcomes", "ramone", "--se") == {"--seed", "--selection"}
     assert {"--json", "--quiet", "--debug", "--help"} <= offers("check", "--")
 
 

@@ -163,6 +163,14 @@ class EngineSystem(System):
             without_collision=without_collision,
         )
 
+    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
+        if phi.size and not np.isfinite(phi).any():
+            return (
+                "no contact touches: nothing is near anything; move the robot until it touches, "
+                "or choose another state"
+            )
+        return super()._nothing_touches(phi, gap_tolerance)
+
 
 def tangents(normal: FloatArray) -> FloatArray:
     """Return two unit vectors, (2, 3), that make a right-handed frame with a unit normal (3,).

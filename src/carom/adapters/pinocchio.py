@@ -164,6 +164,11 @@ class PinocchioSystem(HalfSpaceSystem):
         return int(self._model.nv)
 
     @property
+    def neutral(self) -> FloatArray:
+        """Return the configuration (nq,) in which all joints are at zero."""
+        return np.asarray(pin.neutral(self._model), dtype=np.float64)
+
+    @property
     def base_velocities(self) -> slice:
         """Return which velocities are those of the floating base; none if it is fixed."""
         floats = self._model.njoints > 1 and self._model.joints[1].shortname() == FREE_FLYER

@@ -29,9 +29,12 @@ and without_collision (contacts at rest may act although nothing collides).
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    """Declare the impact that a command is about."""
+    """Declare the impact that a command is about, if it is no robot's."""
     parser.add_argument(
-        "target", metavar="SCENE|FILE", help="a scene, or a .json or .npz file with an impact"
+        "target",
+        metavar="SCENE|FILE",
+        nargs="?",
+        help="a scene, or a .json or .npz file with an impact",
     )
 
 

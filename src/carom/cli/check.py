@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from carom import __version__
 from carom.cli import console
-from carom.cli.arguments import FILE_WITH_AN_IMPACT, add_target, load_target, positive, seed
+from carom.cli.arguments import FILE_WITH_AN_IMPACT, add_target, positive, seed
 from carom.cli.report import show
+from carom.cli.robots import ROBOT_IN_A_STATE, add_robot, load_impact
 
 if TYPE_CHECKING:
     from carom.errors import CaromError
@@ -27,6 +28,8 @@ samples miss, and how do outcomes differ. In front stands what became of it:
   open   neither was possible"""
 EPILOG = f"""\
 {FILE_WITH_AN_IMPACT}
+
+{ROBOT_IN_A_STATE}
 
 examples:
   carom check compass-gait
@@ -49,19 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--seed", metavar="N", type=seed, default=0, help="of the samples; default: 0")
     add("--json", action="store_true", help="print one JSON object")
+    add_robot(parser)
 
 
 def run(options: argparse.Namespace) -> list[CaromError]:
     """Print the report."""
     from carom import check
 
-    scene, problem = load_target(options.target)
+    target = load_impact(options)
     step = options.step
-    if step is None and scene is not None:
-        step = scene.step_impulse
+    if step is None and target.scene is not None:
+        step = target.scene.step_impulse
     with console.progress() as begin:
         begin("check", "follows every order of events")
-        report = check(problem, step_impulse=step, max_seconds=options.budget, seed=options.seed)
-    about = {"carom": __version__, "source": options.target}
+        report = check(
+            target.problem, step_impulse=step, max_seconds=options.budget, seed=options.seed
+        )
+    about = {"carom": __version__, "source": target.source}
     show(about | report.json() if options.json else str(report))
     return []

@@ -14,11 +14,11 @@ from carom.cli.arguments import (
     add_target,
     check_folder,
     count,
-    load_target,
     positive,
     seed,
 )
 from carom.cli.laws import BUDGET, make_law
+from carom.cli.robots import ROBOT_IN_A_STATE, Target, add_robot, load_impact
 from carom.errors import ImpactNotResolved, InvalidProblem
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ stays closed), the same of its tangential velocity, and how often it sticks,
 slides or lifts; and the share of kinetic energy that is kept."""
 EPILOG = f"""\
 {FILE_WITH_AN_IMPACT}
+
+{ROBOT_IN_A_STATE}
 
 files in DIR, each of which appears whole or not at all:
   summary.txt    what is printed
@@ -122,16 +124,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("law sequential").add_argument
     add("--order", metavar="A,B", type=_order, help="default: every order")
+    add_robot(parser)
 
 
 def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
     """Print what the laws say; return the failures of some, raise the failure of all."""
     if options.out is not None:
         check_folder(options.out)
-    scene, problem = load_target(options.target)
-    names = _chosen_laws(options, problem)
+    target = load_impact(options)
+    names = _chosen_laws(options, target.problem)
     with console.progress() as begin:
-        report, failures = _resolve(names, options, scene, problem, begin)
+        report, failures = _resolve(names, options, target, begin)
         if options.out is not None:
             begin("files", "")
             report.write(options.out)
@@ -142,25 +145,23 @@ def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
 def _resolve(
     names: list[str],
     options: argparse.Namespace,
-    scene: Scene | None,
-    problem: ImpactProblem,
+    target: Target,
     begin: console.Begin,
 ) -> tuple[OutcomesReport, list[ImpactNotResolved]]:
     from carom.cli.outcomes_report import OutcomesReport
 
-    title = Path(options.target).name if scene is None else f"{scene.name}: {scene.description}"
-    report = OutcomesReport(options.target, title, problem)
+    report = OutcomesReport(target.source, target.title, target.problem)
     failures = []
     for name in names:
         hints = ("follows every order of events",) if name == "exact" else ()
-        law = _law(name, options, scene, begin(name, *hints))
+        law = _law(name, options, target.scene, begin(name, *hints))
         try:
-            report.add(name, law, law.resolve(problem))
+            report.add(name, law, law.resolve(target.problem))
         except ImpactNotResolved as error:
             if len(names) == 1:
                 raise
             report.not_resolved[name] = str(error)
-            failures.append(ImpactNotResolved(f"{name}: {error}", problem, error.solution))
+            failures.append(ImpactNotResolved(f"{name}: {error}", target.problem, error.solution))
     return report, failures
 
 

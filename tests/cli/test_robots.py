@@ -1,0 +1,130 @@
+"""Robots on the command line: MJCF and URDF in place of a scene."""
+
+import json
+
+import numpy as np
+import pytest
+
+import carom
+from carom.cli import main
+
+BLOCK = """<mujoco>
+  <option gravity="0 0 -9.81"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" friction="1"/>
+    <body name="block" pos="0 0 1">
+      <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+      <joint type="hinge" axis="0 -1 0"/>
+      <geom name="block" type="box" size="0.5 0.1 1" mass="1" friction="1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="0.4 0.4166666666666667 0.4"/>
+    </body>
+  </worldbody>
+  <keyframe><key name="falls" qpos="0 0 0" qvel="0 -1 0"/></keyframe>
+</mujoco>"""
+TABLE = """<robot name="table"><link name="top">
+  <inertial><mass value="4"/>
+    <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.6 0.4 0.2"/></geometry></collision>
+</link></robot>"""
+
+
+@pytest.fixture
+def block(tmp_path):
+    path = tmp_path / "block.xml"
+    path.write_text(BLOCK)
+    return str(path)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.urdf"
+    path.write_text(TABLE)
+    return str(path)
+
+
+def words(*numbers):
+    return [str(number) for number in numbers]
+
+
+def outcomes(capsys, *arguments):
+    assert main(["outcomes", *arguments, "--json", "--samples", "200"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "state", [["--keyframe", "falls"], ["--keyframe", "0"], ["--qvel", "0", "-1", "0"]]
+)
+def test_block_of_mujoco_is_the_block_of_the_paper(block, capsys, state):
+    """It lifts a corner with 0.21 of its speed at most, as by hand."""
+    found = outcomes(capsys, "--mjcf", block, *state)
+    assert found["problem"]["source"] == block
+    assert len(found["problem"]["contacts"]) == 2
+    assert found["problem"]["num_tangents"] == 1
+    for contact in found["laws"]["exact"]["contacts"].values():
+        assert contact["normal"] == pytest.approx([0.0, 0.21], abs=1e-9)
+
+
+def test_table_lands_on_four_corners(table, capsys):
+    arguments = ["--urdf", table, "--shapes", "top", "--mu", "0.5", "--directions", "4"]
+    state = ["--qpos", *words(0, 0, 0.1, 0, 0, 0, 1), "--qvel", *words(0, 0, -1, 0, 0, 0)]
+    found = outcomes(capsys, *arguments, *state)
+    assert len(found["problem"]["contacts"]) == 4
+    v_c = np.array(found["problem"]["contact_velocities"])
+    np.testing.assert_allclose(v_c, [[-1.0, 0.0, 0.0]] * 4, atol=1e-12)
+    assert found["problem"]["kinetic_energy"] == pytest.approx(2.0)
+    assert found["laws"]["routh"]["num_unfinished"] == 0
+
+
+def test_stand_moves_the_base_to_the_ground(table, capsys):
+    corners = ["--urdf", table, "--feet", "top", "--mu", "0.5", "--stand"]
+    state = ["--qpos", *words(0, 0, 3, 0, 0, 0, 1), "--qvel", *words(0, 0, -1, 0, 0, 0)]
+    found = outcomes(capsys, *corners, *state)
+    assert found["problem"]["contacts"] == ["top"]
+
+
+def test_check_takes_robots_too(block, capsys):
+    assert main(["check", "--mjcf", block, "--keyframe", "falls", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["source"] == block
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], "expected one of SCENE|FILE, --mjcf and --urdf, got none"),
+        (["rocking-block", "--mjcf", "{block}"], "got --mjcf and SCENE|FILE"),
+        (["rocking-block", "--keyframe", "a"], "--keyframe: does not bear on SCENE|FILE"),
+        (["--mjcf", "nowhere.xml"], "there is no file 'nowhere.xml'"),
+        (["--mjcf", "{table}x"], "there is no file"),
+        (["--mjcf", "{block}", "--feet", "a"], "--feet: does not bear on --mjcf"),
+        (["--mjcf", "{block}", "--keyframe", "up"], "there is no 'up'; the file has: falls"),
+        (["--mjcf", "{block}", "--qpos", "1"], "qpos"),
+        (["--mjcf", "{block}", "--qpos", "0", "3", "0"], "no contact touches"),
+        (["--mjcf", "{block}", "--qpos", "0", "-0.1", "0"], "penetrates by 0.1 m at the start"),
+        (["--urdf", "{table}"], "name what touches, with --feet or --shapes"),
+        (["--urdf", "{table}", "--feet", "toe", "--mu", "1"], "toe"),
+        (["--urdf", "{table}", "--feet", "top"], "mu"),
+        (["--urdf", "{block}", "--feet", "top", "--mu", "1"], "block.xml"),
+    ],
+)
+def test_refuses_in_one_line(block, table, arguments, expected, capsys):
+    given = [each.format(block=block, table=table) for each in arguments]
+    assert main(["outcomes", *given]) == 2
+    err = capsys.readouterr().err
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_broken_model_is_refused(tmp_path, capsys):
+    path = tmp_path / "broken.xml"
+    path.write_text("<mujoco><worldbody>")
+    assert main(["outcomes", "--mjcf", str(path)]) == 2
+    assert "MuJoCo cannot read it" in capsys.readouterr().err
+
+
+def test_names_the_extra_that_is_missing(block, capsys, monkeypatch):
+    def missing(*_):
+        raise carom.MissingExtra('needs MuJoCo: pip install "carom[mujoco]"')
+
+    monkeypatch.setattr("carom.adapters.mujoco_files.load_state", missing)
+    assert main(["outcomes", "--mjcf", block]) == 2
+    assert 'pip install "carom[mujoco]"' in capsys.readouterr().err
