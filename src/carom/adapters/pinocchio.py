@@ -66,8 +66,10 @@ class PinocchioSystem(HalfSpaceSystem):
         (7, 6, ('ball',), [0.5], [0.0])
         >>> system.velocity_map(q).shape, round(system.potential_energy(q), 3)
         ((7, 6), 1.962)
-        >>> system.base_velocities, system.stand([0, 0, 1, 0, 0, 0, 1]).round(9).tolist()
-        (slice(0, 6, None), [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0])
+        >>> system.base_velocities, system.neutral.tolist()
+        (slice(0, 6, None), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        >>> system.stand(system.neutral).round(9).tolist()
+        [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
         >>> problem = system.impact_problem(q, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
         >>> problem.contacts, problem.num_tangents, problem.contact_velocity(problem.v_pre).tolist()
         (('ball',), 2, [[-1.0, 0.0, 0.0]])
