@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import exact
+import landing
 import numba
 import numpy as np
 from numba import njit
@@ -198,7 +199,7 @@ def main() -> None:
     if not sys.argv[1:]:
         rows = {name: exact.measure(name) for name in track(exact.SCENES, description="exact")}
         text += "\n".join(exact.table(rows)) + "\n"
-    if not sys.argv[1:]:
+        text += "\n".join(landing.section()) + "\n"
         temporary = RESULTS.with_suffix(".tmp")
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(RESULTS)
