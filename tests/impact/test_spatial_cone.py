@@ -162,7 +162,8 @@ def test_samples_and_sets_at_several_contacts_converge(m, count):
     apart, supports = several_contacts(m, count, KS, 64)
     for errors in (apart, supports):
         mean = errors.mean(axis=1)
-        assert (mean[1:] <= 0.6 * mean[:-1]).all()
+        # What they are compared with, k = 64, errs by some part of what k = 32 does.
+        assert (mean[1:] <= [0.5, 0.5, 0.75] * mean[:-1]).all()
     assert np.percentile(apart[1], 99) <= 0.1
     assert np.percentile(supports[1], 99) <= 0.05
 
