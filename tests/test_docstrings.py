@@ -20,6 +20,12 @@ from carom.errors import CaromError
 # Modules, and which of their names are public: None is __all__, or all without an underscore.
 PUBLIC = {
     "carom": None,
+    "carom.adapters.drake": None,
+    "carom.adapters.gymnasium": None,
+    "carom.adapters.half_space": ("ContactPoint", "HalfSpace"),
+    "carom.adapters.mujoco": None,
+    "carom.adapters.mujoco_files": None,
+    "carom.adapters.pinocchio": None,
     "carom.compliant": None,
     "carom.errors": None,
     "carom.files": None,

@@ -28,6 +28,7 @@ def test_own_problem_and_its_questions(capsys):
     outcomes = scope["outcomes"]
     assert outcomes.is_complete
     assert not outcomes.contains([0, 0, 0])
+    assert outcomes.support([0, 0, -1]) == pytest.approx(0.923, abs=5e-4)
     assert scope["samples"].num_unfinished == 0
     assert "every way in which the impact can end" in capsys.readouterr().out
 

@@ -55,7 +55,7 @@ def test_exhibits_come_in_the_order_of_the_paper_whatever_the_order_of_names():
 
 
 def test_refuses_unknown_names(tmp_path):
-    with pytest.raises(carom.InvalidProblem, match="named 'zeno-cycl' .did you mean 'zeno-cycle'"):
+    with pytest.raises(carom.InvalidProblem, match=r"named 'zeno-cycl' .did you mean 'zeno-cycle'"):
         reproduce(tmp_path / "out", ["zeno-cycl"])
     assert not (tmp_path / "out").exists()
 
@@ -94,7 +94,7 @@ def test_goes_on_where_it_was_interrupted(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         reproduce(tmp_path, ["first", "second"])
     assert not (tmp_path / "second").exists()
-    assert "1 of 2 are still to come" in (tmp_path / "index.html").read_text()
+    assert "1 more are still to come" in (tmp_path / "index.html").read_text()
     second.interrupt = False
     kept = reproduce(tmp_path, ["first", "second"])
     assert [one.was_there for one in kept] == [True, False]
@@ -124,6 +124,19 @@ def test_makes_again_what_is_asked_for_anew_or_damaged_or_of_another_kind(tmp_pa
     changed["key"]["carom"] = "0.0.1"
     record.write_text(json.dumps(changed))
     assert again(quick=True)
+
+
+def test_page_shows_all_that_is_in_the_folder(tmp_path, monkeypatch):
+    """What is made later joins what was made before, full or quick."""
+    for name in ("first", "second"):
+        Counted(name, monkeypatch)
+    reproduce(tmp_path, ["first"], quick=True)
+    reproduce(tmp_path, ["second"])
+    text = (tmp_path / "index.html").read_text()
+    assert '<h2 id="first">' in text
+    assert '<h2 id="second">' in text
+    assert "carom reproduce first --quick" in text
+    assert "carom reproduce second</code>" in text
 
 
 def test_record_is_gone_while_files_are_written(tmp_path, monkeypatch):

@@ -18,28 +18,26 @@ from carom.reproduce.store import Kept, read_table
 
 PAGE = "index.html"
 FEWER = (
-    "This is a quick run: fewer samples and runs than in the paper, so that sets look thinner and "
-    "sentences about rare outcomes may fail."
+    "Exhibits that were made with --quick have fewer samples and runs than the paper, so that sets "
+    "look thinner and sentences about rare outcomes may fail."
 )
 AS_PUBLISHED = "Samples are as many as in the paper."
 
 
-def write(out: Path, chosen: Sequence[Exhibit], kept: Sequence[Kept], *, quick: bool) -> None:
-    """Write the page of the exhibits that are there so far."""
+def write(out: Path, pairs: Sequence[tuple[Exhibit, Kept]], *, num_left: int) -> None:
+    """Write the page of the exhibits that are there so far, with so many still to come."""
     template = Template(files("carom.reproduce").joinpath("page.html").read_text(encoding="utf-8"))
-    pairs = list(zip(chosen, kept, strict=False))
-    findings = [finding for one in kept for finding in one.findings]
-    left = len(chosen) - len(kept)
+    findings = [finding for _, one in pairs for finding in one.findings]
     text = template.substitute(
         version=__version__,
         agreeing=sum(finding.agrees for finding in findings),
         judged=len(findings),
-        effort=FEWER if quick else AS_PUBLISHED,
+        effort=FEWER if any(one.quick for _, one in pairs) else AS_PUBLISHED,
         machine=html.escape(_machine()),
-        seconds=f"{sum(one.seconds for one in kept):.0f}",
-        unfinished=f"; {left} of {len(chosen)} are still to come" if left else "",
+        seconds=f"{sum(one.seconds for _, one in pairs):.0f}",
+        unfinished=f"; {num_left} more are still to come" if num_left else "",
         contents="\n".join(_contents_row(exhibit, one) for exhibit, one in pairs),
-        sections="\n".join(_section(exhibit, one, quick) for exhibit, one in pairs),
+        sections="\n".join(_section(exhibit, one) for exhibit, one in pairs),
     )
     write_atomically(out / PAGE, text.encode())
 
@@ -58,8 +56,8 @@ def _contents_row(exhibit: Exhibit, kept: Kept) -> str:
     )
 
 
-def _section(exhibit: Exhibit, kept: Kept, quick: bool) -> str:
-    command = f"carom reproduce {exhibit.name}{' --quick' if quick else ''}"
+def _section(exhibit: Exhibit, kept: Kept) -> str:
+    command = f"carom reproduce {exhibit.name}{' --quick' if kept.quick else ''}"
     parts = [
         f'<h2 id="{exhibit.name}">{html.escape(exhibit.title)}'
         f"<small>{html.escape(exhibit.place)}</small></h2>",

@@ -43,7 +43,8 @@ def reproduce(
     """Make the figures and tables of the paper again, with a page that shows them.
 
     What an earlier run into the same folder has made is not made again, so that a run that was
-    interrupted goes on where it was. The page `index.html` is written anew after every exhibit.
+    interrupted goes on where it was. The page `index.html` is written anew after every exhibit, and
+    shows all that is in the folder.
 
     Args:
         out: Folder for the page, and for one folder of figures and data per exhibit.
@@ -66,8 +67,20 @@ def reproduce(
         progress = begin(exhibit) if begin is not None else _ignore
         found = None if fresh else store.find(out, exhibit, effort)
         kept.append(found if found is not None else _make(out, exhibit, effort, progress))
-        page.write(out, chosen, kept, quick=quick)
+        page.write(out, _all_there(out), num_left=len(chosen) - len(kept))
     return kept
+
+
+def _all_there(out: Path) -> list[tuple[Exhibit, store.Kept]]:
+    """Return the exhibits in a folder, from this run and from others, full ones before quick."""
+    found = []
+    for exhibit in EXHIBITS.values():
+        for quick in (False, True):
+            kept = store.find(out, exhibit, Effort(quick))
+            if kept is not None:
+                found.append((exhibit, kept))
+                break
+    return found
 
 
 def _make(out: Path, exhibit: Exhibit, effort: Effort, progress: Progress) -> store.Kept:

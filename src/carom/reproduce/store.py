@@ -34,6 +34,7 @@ class Kept:
         tables: File names of data.
         shown: Those of them that the report prints.
         seconds: How long it took to make.
+        quick: Whether it was made with fewer samples than the paper.
         was_there: Whether it is from an earlier run.
     """
 
@@ -44,6 +45,7 @@ class Kept:
     tables: tuple[str, ...]
     shown: tuple[str, ...]
     seconds: float
+    quick: bool = False
     was_there: bool = False
 
 
@@ -72,6 +74,7 @@ def keep(folder: Path, exhibit: Exhibit, made: Made, effort: Effort, start: floa
         tables=tuple(tables),
         shown=tuple(f"{name}.csv" for name, table in made.tables.items() if table.shown),
         seconds=time.perf_counter() - start,
+        quick=effort.quick,
     )
     record = {"key": _key(effort), **asdict(kept), "folder": exhibit.name}
     del record["was_there"]

@@ -43,9 +43,10 @@ def stiffness(effort: Effort, progress: Progress) -> Made:
             "still approach with up to 1e-9 m/s, and the block turns a little while it lasts",
         ),
         Finding(
-            "together they nearly cover it",
+            "together they nearly reach its ends",
             reach > 0.95,
-            f"they reach {100 * reach:.2f} % of each range",
+            f"they reach {100 * reach:.2f} % of each range; the widest hole between two of "
+            f"{len(normal)} runs is {100 * _hole(normal):.0f} % of it",
         ),
     )
     remarks = (
@@ -65,9 +66,10 @@ def angle(effort: Effort, progress: Progress) -> Made:
     share = float(sweep.shares.max())
     findings = (
         Finding(
-            "the outcomes nearly cover the set",
+            "the outcomes reach the ends of the set",
             reach > 0.95,
-            f"they reach {100 * reach:.2f} % of each range",
+            f"they reach {100 * reach:.2f} % of each range; the widest hole between two of "
+            f"{len(normal)} runs is {100 * _hole(normal):.0f} % of it",
         ),
         Finding(
             "the largest is slightly larger than the set's",
@@ -97,6 +99,15 @@ def _judge(sweep: CompliantSweep, exact: PolyhedralSet) -> tuple[FloatArray, Flo
 def _reach(normal: FloatArray, exact: PolyhedralSet) -> float:
     """Return how much of each range of normal velocity is reached, the lesser of the two."""
     return float((normal.max(axis=0) / exact.contact_bounds()[:, 0, 1]).min())
+
+
+def _hole(normal: FloatArray) -> float:
+    """Return the widest hole between neighbours, as a share of the range, of either corner."""
+    holes = []
+    for lifts in normal.T:
+        ordered = np.sort(lifts)
+        holes.append(float(np.diff(ordered).max() / ordered[-1]))
+    return max(holes)
 
 
 def _made(
