@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import CaromError
+from carom.kernels.tolerances import MATCH
 from carom.outcomes.kinds import describe_kinds, describe_mode
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
@@ -16,7 +17,7 @@ from carom.typing import FloatArray
 
 if TYPE_CHECKING:
     from carom.impact.problem import ImpactProblem
-    from carom.reach.inclusion import Inclusion
+    from carom.reach.inclusion import Cell, Inclusion
     from carom.reach.witness import Step
 
 
@@ -38,18 +39,27 @@ def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
 
 
 def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
-    """Write a witness in floats; velocities follow from the impulses."""
+    """Write a witness in floats; velocities follow from the impulses.
+
+    A path leads to a velocity in floats, which lies beside the vertex that is meant. What contacts
+    do on that last bit of the way is no part of the story, and is left out.
+    """
     m, width = problem.num_contacts, 1 + problem.num_tangents
     impulses = np.array([[float(x) for x in step.impulse] for step in steps])
-    impulses = impulses.reshape(len(steps), m * width)
-    modes = (
-        tuple(
-            describe_mode(step.cell[i * len(step.cell) // m :][: len(step.cell) // m], block[i])
-            for i in range(m)
-        )
-        for step, block in zip(steps, impulses.reshape(len(steps), m, width), strict=True)
+    blocks = impulses.reshape(len(steps), m, width)
+    acts = np.abs(blocks).max(axis=2, initial=0.0) > MATCH * problem.space.impulse_unit
+    blocks = np.where(acts[:, :, None], blocks, 0.0)
+    kept = np.flatnonzero(acts.any(axis=1))
+    modes = (_modes(steps[i].cell, blocks[i]) for i in kept)
+    return ImpactPath.of_impulses(problem, blocks[kept].reshape(len(kept), m * width), modes)
+
+
+def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
+    """Say what every contact does in a cell, where impulses (m, 1 + d) act."""
+    width = len(cell) // len(blocks)
+    return tuple(
+        describe_mode(cell[i * width : (i + 1) * width], block) for i, block in enumerate(blocks)
     )
-    return ImpactPath.of_impulses(problem, impulses, modes)
 
 
 def roundings(inclusion: Inclusion, names: tuple[str, ...], grid: float) -> tuple[str, ...]:
