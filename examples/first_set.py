@@ -40,10 +40,10 @@ def main(figure: str = "first_set.png") -> dict[str, carom.OutcomeSet]:
         print(each.summary(), end="\n\n")
 
     # Any linear question: how fast can it turn afterwards, to the left and to the right?
-    for direction in ([0, 0, 1], [0, 0, -1]):
+    for side, direction in (("left", [0, 0, 1]), ("right", [0, 0, -1])):
         asked = {name: each.support(direction) for name, each in outcomes.items()}
         said = ", ".join(f"{rate:z.4f} rad/s ({name})" for name, rate in asked.items())
-        print(f"fastest turn: {said}")
+        print(f"fastest turn to the {side}: {said}")
 
     others = {name: outcomes[name] for name in ("exact", "simultaneous", "sequential")}
     title = "A box lands on two corners"

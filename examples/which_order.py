@@ -8,6 +8,13 @@ import numpy as np
 import carom
 
 
+def describe(v_n: float) -> str:
+    """Say what a contact does, from its normal velocity."""
+    if abs(v_n) < 1e-9:
+        return "stays on the floor"
+    return f"{'leaves' if v_n > 0 else 'nears'} the floor at {abs(v_n):.4f} m/s"
+
+
 def main() -> tuple[carom.ImpactProblem, carom.ImpactPath]:
     # The leading foot A of a walker hits the floor, while its trailing foot B rests there.
     problem = carom.scenes.load("compass-gait").problem
@@ -23,9 +30,9 @@ def main() -> tuple[carom.ImpactProblem, carom.ImpactPath]:
 
     # A witness is one way there: straight motions of the velocity, with the impulses of each. A
     # contact is compressing while it approaches and acts, closed while it acts and rests, free
-    # once it lifts, and idle if it might act but does not.
+    # while it lifts, and idle if it approaches or rests, and might act, but does not.
     path = outcomes.witness(v_post)
-    print(f"\nIt takes {path.num_steps} steps (negative speeds approach):")
+    print(f"\nIt takes {path.num_steps} steps:")
     for step in range(path.num_steps):
         print(f"  step {step + 1}")
         for i, name in enumerate(problem.contacts):
@@ -33,8 +40,9 @@ def main() -> tuple[carom.ImpactProblem, carom.ImpactPath]:
             print(
                 f"    {name} is {path.modes[step][i]}: {normal:.4f} N s, friction {friction:z.4f}"
             )
-        lift = problem.contact_velocity(path.v[step + 1])[:, 0]
-        print(f"    then A leaves the floor at {lift[0]:z.4f} m/s, B at {lift[1]:z.4f} m/s")
+        after = problem.contact_velocity(path.v[step + 1])[:, 0]
+        doing = (f"{name} {describe(v_n)}" for name, v_n in zip("AB", after, strict=True))
+        print(f"    then {' and '.join(doing)}")
 
     # Replay it by hand: an impulse changes the velocity by M⁻¹ Jᵀ λ. Nothing else happens.
     v = problem.v_pre.copy()

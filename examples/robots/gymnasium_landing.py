@@ -1,7 +1,7 @@
 """A robot of Gymnasium lands on all of its feet, and what MuJoCo itself makes of it.
 
-Run it as `python gymnasium_landing.py [walker2d | hopper | ant | humanoid] [figure.png]`; the figure
-is written here unless told otherwise. It needs `pip install "carom[gymnasium,plots]"`.
+Run it as `python gymnasium_landing.py [walker2d | hopper | ant | humanoid] [figure.png]`; the
+figure is written here unless told otherwise. It needs `pip install ".[gymnasium,plots]"`.
 """
 
 import sys
@@ -37,7 +37,7 @@ def landing(robot: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
         data.joint(joint).qpos[0] = angle
     is_planar = model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE
     up = 1 if is_planar else 2
-    # A margin of 2 m sees the floor from wherever the robot is; parts of it are near each other too.
+    # A margin of 2 m sees the floor from wherever the robot is; parts of it are near each other.
     system = MujocoSystem(model, margin=2.0)
     over_floor = [name.startswith("floor/") for name in system.contacts]
     data.qpos[up] -= system.gap(data.qpos)[over_floor].min()

@@ -1,7 +1,7 @@
 """A humanoid lands on two flat feet, heel and toe: which of them stay on the ground?
 
 Run it as `python humanoid_landing.py [g1 | talos] [figure.png]`; the figure is written here unless
-told otherwise. It needs `pip install "carom[pinocchio,plots]" example-robot-data`.
+told otherwise. It needs `pip install ".[pinocchio,plots]" example-robot-data`.
 """
 
 import sys

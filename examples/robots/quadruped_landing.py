@@ -1,7 +1,7 @@
 """A quadruped lands on four feet: with legs that yield, and with legs that are held.
 
 Run it as `python quadruped_landing.py [solo12 | go2 | anymal] [figure.png]`; the figure is written
-here unless told otherwise. It needs `pip install "carom[pinocchio,plots]" example-robot-data`.
+here unless told otherwise. It needs `pip install ".[pinocchio,plots]" example-robot-data`.
 """
 
 import sys

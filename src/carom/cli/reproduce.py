@@ -33,8 +33,9 @@ files in DIR:
   NAME/*.png, NAME/*.csv
               the same pictures and data as files
 
-A full run takes some minutes; --quick takes less than one, with fewer samples
-than the paper. It needs carom[plots] and carom[exact].
+A full run takes some minutes; --quick, with fewer samples than the paper, takes
+about one, and two the first time, when code is compiled. It needs carom[plots]
+and carom[exact].
 
 examples:
   carom reproduce --list
