@@ -241,3 +241,22 @@ def test_contacts_in_space_that_move_in_a_plane_are_planar(number):
         num_directions=4,
     )
     same_set(resolve(spatial), resolve(flat), speed_of(flat))
+
+
+def test_a_box_on_four_corners_in_space_is_sampled_at_once():
+    """Twelve contact velocities have bounds with thousands of corners, which took a minute."""
+    half = np.array([0.2, 0.125, 0.15])
+    corners = [half * [x, y, -1] for x in (-1, 1) for y in (-1, 1)]
+    rows = [np.hstack([np.eye(3), np.cross(np.eye(3), r).T]) for r in corners]
+    size = 4 * half**2
+    inertia = 10 / 12 * np.array([size[1] + size[2], size[0] + size[2], size[0] + size[1]])
+    robot = np.diag([10.0] * 3 + [*inertia] + [1.0] * 6)
+    # Legs that yield make all contact velocities independent.
+    rng = np.random.default_rng(0)
+    J = [np.hstack([each, rng.normal(size=(3, 6))]) for each in rows]
+    problem = carom.ImpactProblem(
+        robot, [j[2] for j in J], [j[:2] for j in J], 0.6, [0.3, 0.1, -1.0] + [0.0] * 9
+    )
+    with pytest.raises(carom.NotResolvedExactly, match="and for an outer set"):
+        carom.RouthExact(on_budget="outer").resolve(problem)
+    assert isinstance(carom.post_impact_set(problem), carom.SampledSet)

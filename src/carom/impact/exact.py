@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS = 6
 """Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
 could not be stopped when the budget ends."""
+MOST_DIMENSIONS_OUTSIDE = 10
+"""Bounds in more dimensions have thousands of corners, which take minutes in rational numbers."""
 
 MOST_CELLS = 5000
 """In space a contact has many ways to slide. Beyond so many choices of what all contacts do, say
@@ -286,6 +288,12 @@ class _Task:
         if self.law.on_budget == "raise":
             raise NotResolvedExactly(
                 f"not resolved exactly: {reason}; {advice}, or take on_budget='outer'", self.problem
+            )
+        if self.inclusion.dimension > MOST_DIMENSIONS_OUTSIDE:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}, and for an outer set (at most "
+                f"{MOST_DIMENSIONS_OUTSIDE}); sample with carom.Routh",
+                self.problem,
             )
         few = self._too_much is None
         # Small steps of many contacts would take minutes.
