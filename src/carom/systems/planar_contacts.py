@@ -78,6 +78,9 @@ FLOOR = HalfPlane()
 class PlaneContact:
     """Let a disc touch a half-plane; the normal is the half-plane's.
 
+    The tangent is t = (n_y, -n_x), the normal n turned clockwise by 90°: along +x on a floor, up
+    on a wall with n = (-1, 0), down on one with n = (1, 0). "Sliding +" is sliding along t.
+
     Attributes:
         name: Name of the contact.
         disc: The disc, on a moving body.
@@ -91,6 +94,15 @@ class PlaneContact:
         >>> from carom.systems import FLOOR, Disc, PlaneContact
         >>> PlaneContact("foot", Disc("leg", (0.0, -1.0)), FLOOR, mu=0.8).bodies
         ('leg',)
+
+        A point that moves up slides along + on a wall to its right.
+
+        >>> from carom.systems import Body, HalfPlane, PlanarSystem
+        >>> wall = HalfPlane(normal=(-1.0, 0.0))
+        >>> contact = PlaneContact("wall", Disc("bob"), wall, mu=0.8)
+        >>> system = PlanarSystem([Body.point("bob", mass=1.0)], [contact])
+        >>> (system.tangent_jacobian([0.0, 0.0]) @ [0.0, 2.0]).tolist()
+        [[2.0]]
     """
 
     name: str
@@ -113,7 +125,8 @@ class DiscContact:
     """Let a disc touch another disc; the normal points from `other` to `disc`.
 
     Velocities are those of `disc` relative to `other`, so that J_n v > 0 separates, as if `other`
-    were the half-plane of a `PlaneContact`.
+    were the half-plane of a `PlaneContact`. So the tangent is the normal turned clockwise by 90°
+    here too, t = (n_y, -n_x), and turns with the normal as the discs move.
 
     Attributes:
         name: Name of the contact.
