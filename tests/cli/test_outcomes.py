@@ -8,6 +8,7 @@ from carom.cli import main, outcomes
 from carom.impact import routh
 from carom.impact.files import save_problem
 from tests.cli.helpers import FEW, read_json
+from tests.reference.ladder import ladder
 
 
 @pytest.fixture
@@ -47,7 +48,8 @@ class TestLaws:
     def test_options_reach_the_law(self, capsys, block):
         arguments = "--samples 64 --step 0.05 --max-steps 7 --seed 3 --draw uniform"
         more = "--selection lemke --threads 1 --law routh"
-        report = read_json(capsys, "outcomes", "rocking-block", *(arguments + " " + more).split())
+        options = f"{arguments} {more}".split()
+        report = read_json(capsys, "outcomes", "rocking-block", *options, code=1)
         assert report["laws"]["routh"]["settings"] == {
             "num_samples": 64,
             "step_impulse": 0.05,
@@ -139,6 +141,30 @@ class TestReport:
         assert "No contact approaches" in capsys.readouterr().out
         report = read_json(capsys, "outcomes", str(tmp_path / "still.json"), *FEW)
         assert report["laws"]["routh"]["energy_kept"] is None
+
+
+class TestSamplesThatDoNotEnd:
+    """Those that end sooner than others are no fair choice of them all."""
+
+    def test_many_are_a_failure_and_the_rest_is_told(self, capsys, tmp_path):
+        save_problem(ladder(), tmp_path / "ladder.json")
+        arguments = ["outcomes", str(tmp_path / "ladder.json"), *FEW, "--law", "routh"]
+        assert main([*arguments, "--step", "0.01"]) == 0
+        assert capsys.readouterr().err == ""
+        assert main([*arguments, "--step", "0.01", "--max-steps", "1000"]) == 1
+        captured = capsys.readouterr()
+        assert "samples did not end, so that ranges are biased" in captured.out
+        (line,) = captured.err.splitlines()
+        assert line.startswith("carom: error: routh: ")
+        assert "of 200 samples did not end" in line
+
+    def test_few_are_a_warning(self, capsys):
+        law = carom.Routh(num_samples=1000, step_impulse=0.3, max_steps=12)
+        lost = law.resolve(carom.scenes.load("rocking-block").problem).num_unfinished
+        assert 0 < lost <= 10
+        arguments = ["outcomes", "rocking-block", "--samples", "1000", "--max-steps", "12"]
+        assert main([*arguments, "--law", "routh"]) == 0
+        assert f"warning: routh: {lost} of 1,000 samples did not end" in capsys.readouterr().err
 
 
 def spy(function, look):

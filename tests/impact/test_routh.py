@@ -13,6 +13,7 @@ from scipy.stats import qmc
 import carom
 from carom.pieces import Pieces
 from tests.reference.impact_problems import random_problem
+from tests.reference.ladder import ladder
 
 # Of the impact's own velocity and energy; a few hundred roundings.
 ROUNDING = 1e-9
@@ -179,6 +180,20 @@ def test_unfinished_samples_are_counted_and_kept():
     assert problem.is_colliding(outcomes.v_unfinished).all()
     assert f"{outcomes.num_unfinished:,} of 500 samples" in outcomes.summary()
     assert not problem.is_colliding(outcomes.v_post).any()
+
+
+def test_small_steps_may_be_many():
+    """By default a sample gets the steps that it needs; a number that is given is kept."""
+    problem = ladder()
+    outcomes = carom.Routh(num_samples=200, step_impulse=0.01).resolve(problem)
+    assert outcomes.num_unfinished == 0
+    assert outcomes.num_steps.max() > 1000
+    few = carom.Routh(num_samples=200, step_impulse=0.01, max_steps=1000).resolve(problem)
+    assert few.num_unfinished > 100
+    assert few.num_steps.max() <= 1001
+    head = few.summary().splitlines()[0]
+    assert f"{few.num_unfinished} of 200 samples did not end, so that ranges are biased" in head
+    assert "biased" not in outcomes.summary()
 
 
 def test_no_sample_ends():

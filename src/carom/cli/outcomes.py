@@ -46,6 +46,8 @@ SELECTIONS = ("random", "lemke")
 ON_BUDGET = ("outer", "raise")
 # Beyond these an exact set is rarely found in time; --law exact tries all the same.
 MOST_CONTACTS_TO_BE_EXACT = 3
+# The share of samples that may be lost before the rest counts as biased.
+MOST_UNFINISHED = 0.01
 # Seven contacts have 5,040 orders, which can take minutes.
 MOST_CONTACTS_TO_ORDER = 6
 
@@ -105,7 +107,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("law routh").add_argument
     add("--samples", metavar="N", type=count, help="default: the scene's, or 16384")
     add("--step", metavar="H", type=positive, help="largest impulse of a contact in a step [N s]")
-    add("--max-steps", metavar="N", type=count, help="steps after which a sample is unfinished")
+    add(
+        "--max-steps",
+        metavar="N",
+        type=count,
+        help="steps after which a sample is unfinished; default: 1000, or more if H is small",
+    )
     add("--seed", metavar="N", type=seed, help="of all random draws; default: 0")
     add("--draw", choices=DRAWS, help=f"how impulses are drawn; default: {DRAWS[0]}")
     add("--selection", choices=SELECTIONS, help="which solution of a step with several is taken")
@@ -128,7 +135,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
-    """Print what the laws say; return the failures of some, raise the failure of all."""
+    """Print what the laws say; return the failures of some, raise the failure of all.
+
+    A law whose samples mostly do not end is told all the same, and counts as a failure.
+    """
     if options.out is not None:
         check_folder(options.out)
     target = load_impact(options)
@@ -157,12 +167,29 @@ def _resolve(
         law = _law(name, options, target.scene, begin(name, *hints))
         try:
             report.add(name, law, law.resolve(target.problem))
+            failures += _lost_samples(name, report)
         except ImpactNotResolved as error:
             if len(names) == 1:
                 raise
             report.not_resolved[name] = str(error)
             failures.append(ImpactNotResolved(f"{name}: {error}", target.problem, error.solution))
     return report, failures
+
+
+def _lost_samples(name: str, report: OutcomesReport) -> list[ImpactNotResolved]:
+    """Warn of samples that did not end; return a failure where they are too many."""
+    outcomes = report.sampled(name)
+    if name != "routh" or outcomes is None or not outcomes.num_unfinished:
+        return []
+    lost, count = outcomes.num_unfinished, outcomes.num_unfinished + len(outcomes)
+    message = (
+        f"{name}: {lost:,} of {count:,} samples did not end, so that ranges are biased: "
+        f"{'; '.join(outcomes.unfinished)}"
+    )
+    if lost > MOST_UNFINISHED * count:
+        return [ImpactNotResolved(message, outcomes.problem)]
+    console.warn(f"warning: {message}")
+    return []
 
 
 def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[str]:

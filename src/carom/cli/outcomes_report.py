@@ -98,15 +98,16 @@ class OutcomesReport(Report):
         exact = self._exact()
         inner = None if exact is None else exact.inner
         figure = plots.outcomes_overview(
-            self._sampled("routh") or self._sampled("routh-single") or inner,
+            self.sampled("routh") or self.sampled("routh-single") or inner,
             exact=exact,
-            simultaneous=self._sampled("anitescu-potra"),
-            sequential=self._sampled("sequential"),
+            simultaneous=self.sampled("anitescu-potra"),
+            sequential=self.sampled("sequential"),
             title=self.title,
         )
         return {"contact_velocities.png": png(figure)}
 
-    def _sampled(self, name: str) -> SampledSet | None:
+    def sampled(self, name: str) -> SampledSet | None:
+        """Return what a law says, if it says it in samples."""
         outcomes = self.sets.get(name)
         return outcomes if isinstance(outcomes, SampledSet) else None
 

@@ -32,7 +32,7 @@ null stands for a number that is not finite. All else goes to stderr.
 
 exit codes:
   0    done
-  1    an impact was not resolved, or a motion was cut short
+  1    an impact or over 1 % of its samples did not end, or a motion was cut short
   2    bad input: a command, an option, a file, a folder; or too little memory
   70   a bug in carom
   130  interrupted

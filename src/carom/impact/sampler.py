@@ -100,10 +100,16 @@ class Sampler:
                 progress(done, num_samples)
         return totals, statuses, steps
 
-    def record(self, sample: int, num_steps: int) -> FloatArray:
-        """Run one sample again and return what each step did; see `carom.kernels.paths`."""
+    def record(self, sample: int, num_steps: int | None = None) -> FloatArray:
+        """Run one sample again and return what each step did; see `carom.kernels.paths`.
+
+        Args:
+            sample: Its number.
+            num_steps: Rows of the answer; by default all steps that a sample may take.
+        """
         c, m = len(self.rule.v_c), self.space.num_contacts
-        record = np.full((1, num_steps, 2 * c + 2 * m + 1), -1.0)
+        rows = self.rule.max_steps if num_steps is None else num_steps
+        record = np.full((1, rows, 2 * c + 2 * m + 1), -1.0)
         self._call(sample, np.empty((1, c)), np.empty(1, np.int8), np.empty(1, np.int32), record)
         return record[0]
 

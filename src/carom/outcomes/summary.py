@@ -28,7 +28,14 @@ def _head(outcomes: SampledSet) -> str:
     count = len(outcomes)
     noun = "outcome" if count == 1 else "outcomes"
     complete = "complete" if outcomes.is_complete else "outcomes may be missing"
-    return f"{outcomes.law}: {count:,} {noun} ({complete})"
+    lost = ""
+    if outcomes.num_unfinished:
+        what = "samples" if outcomes.labels is None else "sequences"
+        lost = (
+            f"; {outcomes.num_unfinished:,} of {count + outcomes.num_unfinished:,} {what} did not "
+            f"end, so that ranges are biased"
+        )
+    return f"{outcomes.law}: {count:,} {noun}{lost} ({complete})"
 
 
 def _contact_table(outcomes: SampledSet) -> list[str]:
