@@ -27,9 +27,10 @@ class TestLaws:
             carom.AnitescuPotra(),
             carom.Sequential(),
         ]
-        title, *summaries = captured.out.rstrip("\n").split("\n\n")
+        title, *summaries, beside = captured.out.rstrip("\n").split("\n\n")
         assert title == f"rocking-block: {block.description}"
         assert summaries == [law.resolve(block.problem).summary() for law in expected]
+        assert beside == "Samples of routh lie in the exact set."
 
     def test_settings_of_the_scene_are_defaults(self, monkeypatch):
         scene = carom.scenes.load("box-wall")
@@ -141,6 +142,22 @@ class TestReport:
         assert "No contact approaches" in capsys.readouterr().out
         report = read_json(capsys, "outcomes", str(tmp_path / "still.json"), *FEW)
         assert report["laws"]["routh"]["energy_kept"] is None
+
+
+def test_it_is_told_how_far_samples_leave_the_exact_set(capsys, tmp_path):
+    save_problem(ladder(), tmp_path / "ladder.json")
+    assert main(["outcomes", str(tmp_path / "ladder.json"), "--samples", "2000"]) == 0
+    out = capsys.readouterr().out
+    error = read_json(capsys, "outcomes", str(tmp_path / "ladder.json"), "--samples", "2000")[
+        "sample_error"
+    ]
+    assert f"lie up to {error:.3g} m/s of contact velocity from the exact set" in out
+    exact = carom.RouthExact().resolve(ladder()).contact_bounds()
+    sampled = carom.Routh(num_samples=2000).resolve(ladder()).contact_bounds()
+    beyond = np.maximum((sampled - exact) * [-1.0, 1.0], 0.0)
+    assert error >= beyond.max() > 1e-3
+    one = read_json(capsys, "outcomes", "rocking-block", *FEW, "--law", "routh")
+    assert one["sample_error"] is None
 
 
 class TestSamplesThatDoNotEnd:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -13,6 +13,8 @@ from carom.cli.laws import law_settings
 from carom.cli.report import File, Report
 from carom.impact.files import encode_npz, problem_fields
 from carom.impact.set_files import save_set
+from carom.kernels.tolerances import STICKING
+from carom.outcomes.distances import sample_error
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
 
@@ -49,7 +51,19 @@ class OutcomesReport(Report):
         head = self.title
         if not self.problem.is_colliding(self.problem.v_pre):
             head += "\nNo contact approaches: the velocity stays as it is."
-        return "\n\n".join([head, *(outcomes.summary() for outcomes in self.sets.values())])
+        parts = [head, *(outcomes.summary() for outcomes in self.sets.values())]
+        if self.sample_error is not None:
+            parts.append(_beside_the_exact_set(self.sample_error))
+        return "\n\n".join(parts)
+
+    @cached_property
+    def sample_error(self) -> float | None:
+        """Return how far samples lie from the exact set, where both are known [m/s]."""
+        samples, exact = self.sampled("routh"), self._exact()
+        if samples is None or exact is None or not exact.is_complete or samples.is_complete:
+            return None
+        error = sample_error(samples, exact)
+        return error if error > STICKING * float(self.problem.space.velocity_unit.max()) else 0.0
 
     def json(self) -> dict[str, Any]:
         """Return the report for programs; a setting that is None was left to the law."""
@@ -69,6 +83,7 @@ class OutcomesReport(Report):
                 name: {"settings": self.settings[name], **_describe(outcomes)}
                 for name, outcomes in self.sets.items()
             },
+            "sample_error": self.sample_error,
             "not_resolved": self.not_resolved,
         }
 
@@ -114,6 +129,15 @@ class OutcomesReport(Report):
     def _exact(self) -> PolyhedralSet | None:
         outcomes = self.sets.get("exact")
         return outcomes if isinstance(outcomes, PolyhedralSet) else None
+
+
+def _beside_the_exact_set(error: float) -> str:
+    if error == 0.0:
+        return "Samples of routh lie in the exact set."
+    return (
+        f"Samples of routh lie up to {error:.3g} m/s of contact velocity from the exact set; a "
+        f"smaller --step brings them closer."
+    )
 
 
 def _arrays(outcomes: SampledSet | PolyhedralSet) -> dict[str, Any]:

@@ -162,6 +162,7 @@ class Routh(ImpactLaw):
         finished = statuses == paths.FINISHED
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
+        stays = not problem.is_colliding(problem.v_pre) and not problem.without_collision
         return SampledSet(
             problem=problem,
             law=f"Routh, {'points' if self.points is not None else self.draw} draws",
@@ -169,10 +170,11 @@ class Routh(ImpactLaw):
             impulse_n=impulses[:, :, 0],
             impulse_t=impulses[:, :, 1:],
             num_steps=steps[ends].astype(np.int64),
-            is_complete=not problem.is_colliding(problem.v_pre) and not problem.without_collision,
+            is_complete=stays,
             v_unfinished=problem.velocity_after(totals[~finished]),
             unfinished=self._reasons(statuses),
             holdout=holdout,
+            step_impulse=None if stays else self._step(problem),
             _replay=_replayer(problem, sampler, ends, steps),
         )
 

@@ -112,12 +112,7 @@ class Polytope:
         Args:
             v: (nv,) velocity.
         """
-        reach = self.vertices - v
-        scale = float(np.abs(reach).max()) or 1.0
-        rows = np.vstack([reach.T / scale, np.ones(len(reach))])
-        target = np.append(np.zeros(len(v)), 1.0)
-        weights, _ = nnls(rows, target)
-        return np.asarray(weights @ self.vertices / weights.sum())
+        return nearest_in_hull(self.vertices, v)
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return n points (n, nv), uniform over the polytope.
@@ -169,6 +164,16 @@ class Polytope:
         if np.abs(wide[:, -1]).max() <= thin:
             return points[[wide[:, 0].argmin(), wide[:, 0].argmax()]]
         return points[ConvexHull(points).vertices]
+
+
+def nearest_in_hull(corners: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the point (k,) of the hull of corners (n, k) that is nearest to a point (k,)."""
+    reach = corners - point
+    scale = float(np.abs(reach).max()) or 1.0
+    rows = np.vstack([reach.T / scale, np.ones(len(reach))])
+    target = np.append(np.zeros(len(point)), 1.0)
+    weights, _ = nnls(rows, target)
+    return np.asarray(weights @ corners / weights.sum())
 
 
 def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:

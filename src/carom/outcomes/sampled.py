@@ -39,6 +39,8 @@ class SampledSet(OutcomeSet):
         v_unfinished: (k, nv) last velocities of samples that did not end; they are no outcomes.
         unfinished: Why samples did not end, one line a reason.
         holdout: What fresh draws showed to be missed, where it was asked for.
+        step_impulse: Largest normal impulse h of a step, where samples err in proportion to it
+            [N s]; else None.
 
     Examples:
         A block lands flat with 1 m/s.
@@ -75,6 +77,7 @@ class SampledSet(OutcomeSet):
     v_unfinished: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     unfinished: tuple[str, ...] = ()
     holdout: Holdout | None = None
+    step_impulse: float | None = None
     _replay: Callable[[int], ImpactPath] | None = None
 
     def __post_init__(self) -> None:

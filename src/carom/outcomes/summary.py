@@ -71,6 +71,9 @@ def _totals(outcomes: SampledSet) -> list[str]:
         f"  energy kept  {100 * kept.min():.4g} … {100 * kept.max():.4g} % of {before:.4g} J",
         f"  steps        {steps.mean():.3g} per sample, {steps.max()} at most",
     ]
+    if outcomes.step_impulse is not None:
+        h = f"h = {outcomes.step_impulse:.4g} N s"
+        lines.append(f"  step         {h}; samples err in proportion to it")
     if outcomes.labels is not None:
         lines += [f"  - {label}" for label in outcomes.labels]
     return lines
