@@ -221,3 +221,20 @@ def test_a_tangent_that_is_not_there_is_refused():
     outcomes = carom.Routh(num_samples=10).resolve(box())
     with pytest.raises(carom.InvalidProblem):
         carom.plots.plot_outcomes(outcomes, Figure().subplots(), x=("A", 3))
+
+
+@pytest.mark.parametrize("number", [531, 1035, 1056, 1665])
+def test_samples_end_where_contacts_nearly_rest_beside_large_caps(number):
+    """Rounding of what is large then spoils a step; other caps lead on."""
+    rng = np.random.default_rng([99, number])
+    m = int(rng.integers(1, 9))
+    problem = on_feet(rng, m, int(rng.choice([3, 4, 5, 8, 12])))
+    outcomes = carom.Routh(num_samples=64, max_steps=10**4, seed=number).resolve(problem)
+    assert outcomes.num_unfinished == 0
+    check_physics(problem, outcomes)
+
+
+def test_check_tells_at_once_that_many_contacts_in_space_are_too_many():
+    """Beyond any budget it would list what 51^4 cells lead to."""
+    report = carom.check(box(), max_seconds=0.5)
+    assert report.worst is None

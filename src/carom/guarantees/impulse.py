@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import CaromError
-from carom.impact.exact import MOST_DIMENSIONS
-from carom.impact.exact_results import path_of
+from carom.impact.exact_results import path_of, too_much
 from carom.outcomes.path import ImpactPath
 from carom.typing import ArrayLike, FloatArray
 
@@ -108,7 +107,7 @@ def worst_impulse(
     from carom.reach.witness import trace
 
     inclusion = rationalize(problem)
-    if inclusion.dimension > MOST_DIMENSIONS:
+    if too_much(problem, inclusion) is not None:
         return None
     search = search_with_impulse(inclusion, max_seconds, max_polyhedra)
     if search.endless is not None:

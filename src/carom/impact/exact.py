@@ -14,7 +14,7 @@ import numpy as np
 
 from carom.errors import CaromError, InvalidProblem, MissingExtra, NotResolvedExactly
 from carom.impact.at_rest import first_motions, nothing_acts, start_search
-from carom.impact.exact_results import nothing_happens, path_of, roundings
+from carom.impact.exact_results import nothing_happens, path_of, roundings, too_much
 from carom.impact.law import ImpactLaw, check_integer
 from carom.impact.routh import Routh
 from carom.outcomes.kinds import describe_signs
@@ -33,15 +33,8 @@ if TYPE_CHECKING:
     from carom.reach.inclusion import Cell, Inclusion
     from carom.reach.search import Node, Search
 
-MOST_DIMENSIONS = 6
-"""Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
-could not be stopped when the budget ends."""
 MOST_DIMENSIONS_OUTSIDE = 10
 """Bounds in more dimensions have thousands of corners, which take minutes in rational numbers."""
-
-MOST_CELLS = 5000
-"""In space a contact has many ways to slide. Beyond so many choices of what all contacts do, say
-with three of them, listing those that can follow one takes minutes, and could not be stopped."""
 
 MOST_SPLITS = 1000
 """Into so many parts an end of an envelope is split, at most, to see that it is known."""
@@ -218,20 +211,7 @@ class _Task:
     @cached_property
     def _too_much(self) -> str | None:
         """Say why no budget would do, if so."""
-        dimension = self.inclusion.dimension
-        if dimension > MOST_DIMENSIONS:
-            return (
-                f"{dimension} independent contact velocities are too many for an exact set "
-                f"(at most {MOST_DIMENSIONS})"
-            )
-        m = self.problem.num_contacts
-        cells = (3 * len(self.inclusion.frictions)) ** m
-        if self.problem.num_tangents > 1 and cells > MOST_CELLS:
-            return (
-                f"{m} contacts in space with {self.problem.num_directions} friction directions are "
-                f"too many for an exact set"
-            )
-        return None
+        return too_much(self.problem, self.inclusion)
 
     def _budget(self) -> str:
         if self.search.num_steps >= self.law.max_polyhedra:

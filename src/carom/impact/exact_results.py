@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from carom.reach.inclusion import Cell, Inclusion
     from carom.reach.witness import Step
 
+MOST_DIMENSIONS = 6
+"""Beyond so many independent contact velocities one operation on polyhedra can take minutes, and
+could not be stopped when the budget ends."""
+
+MOST_CELLS = 5000
+"""In space a contact has many ways to slide. Beyond so many choices of what all contacts do, say
+with three of them, listing those that can follow one takes minutes, and could not be stopped."""
+
 
 def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
     """Return {v_pre}: no contact approaches."""
@@ -74,3 +82,20 @@ def roundings(inclusion: Inclusion, names: tuple[str, ...], grid: float) -> tupl
         f"{inclusion.moved:.2g} of its size"
     )
     return (*snapped, rounded)
+
+
+def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
+    """Say why no budget would do for an exact search, if so."""
+    if inclusion.dimension > MOST_DIMENSIONS:
+        return (
+            f"{inclusion.dimension} independent contact velocities are too many for an exact set "
+            f"(at most {MOST_DIMENSIONS})"
+        )
+    m = problem.num_contacts
+    cells = (3 * len(inclusion.frictions)) ** m
+    if problem.num_tangents > 1 and cells > MOST_CELLS:
+        return (
+            f"{m} contacts in space with {problem.num_directions} friction directions are too many "
+            f"for an exact set"
+        )
+    return None
