@@ -60,7 +60,7 @@ def test_order_of_the_contacts_permutes_the_rows_and_nothing_else(order):
     np.testing.assert_array_equal(problem.mu, reference.mu[index])
 
 
-@pytest.mark.parametrize(("height", "count"), [(-0.01, 3), (0.9e-6, 3), (1.1e-6, 0)])
+@pytest.mark.parametrize(("height", "count"), [(-0.9e-6, 3), (0.9e-6, 3), (1.1e-6, 0)])
 def test_gap_tolerance_decides_what_touches(height, count):
     q = np.array([0.0, height, 0.0])
     if count:
@@ -69,6 +69,14 @@ def test_gap_tolerance_decides_what_touches(height, count):
         with pytest.raises(InvalidProblem, match="no contact touches"):
             plank().impact_problem(q, np.zeros(3))
     assert len(plank().impact_problem(q, np.zeros(3), gap_tolerance=1e-3).contacts) == 3
+
+
+def test_penetration_is_refused_beyond_the_tolerance():
+    q = np.array([0.0, -0.01, 0.0])
+    words = r"contact 'left' penetrates by 0\.01 m at the start, above gap_tolerance = 1e-06 m"
+    with pytest.raises(InvalidProblem, match=words):
+        plank().impact_problem(q, np.zeros(3))
+    assert len(plank().impact_problem(q, np.zeros(3), gap_tolerance=0.02).contacts) == 3
 
 
 def test_nothing_touching_names_the_nearest_contact():

@@ -110,19 +110,9 @@ class EngineSystem(System):
             InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
         """
         here = self.dynamics(q)
-        near = np.flatnonzero(here.phi <= gap_tolerance)
-        if near.size == 0:
-            raise InvalidProblem(self._nothing_touches(here.phi, gap_tolerance))
-        deepest = int(np.argmin(here.phi))
-        if here.phi[deepest] < -gap_tolerance:
-            raise InvalidProblem(
-                f"contact {self.contacts[deepest]!r} penetrates by {-here.phi[deepest]:.3g} m at "
-                f"the start, above gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or "
-                f"raise the tolerance"
-            )
         return self._gather(
             here,
-            near,
+            self._touching(here.phi, gap_tolerance),
             v,
             num_directions=num_directions,
             without_collision=without_collision,

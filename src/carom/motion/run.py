@@ -26,6 +26,7 @@ from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
     from carom.outcomes.path import ImpactPath
 
 STILL = 1e-8
@@ -87,7 +88,7 @@ class Motion:
             here = self.system.dynamics(self.q, self.v, self.t)
             try:
                 if self._collides(here):
-                    self._hit("collision")
+                    self._hit("collision", here)
                 elif self._accumulates():
                     pass
                 elif self.t >= self.end_time:
@@ -131,21 +132,26 @@ class Motion:
         approaching = here.J_n @ self.v < -self.options.rest_speed
         if not (approaching & self._touching(here)).any():
             return False
-        problem = self.system.impact_problem(self.q, self.v, self.options.gap_tolerance)
-        return bool(problem.is_colliding(self.v))
+        return bool(self._problem(here).is_colliding(self.v))
+
+    def _problem(self, here: Dynamics, *, without_collision: bool = False) -> ImpactProblem:
+        """Pose the impact at this state.
+
+        A motion may be known less well than contacts touch: what seems to penetrate by rounding is
+        no reason to end it.
+        """
+        tolerance = max(self.options.gap_tolerance, -float(here.phi.min()))
+        return self.system.impact_problem(
+            self.q, self.v, tolerance, without_collision=without_collision
+        )
 
     def _draw_seed(self) -> int:
         self.num_draws += 1
         return int(np.random.default_rng([self.seed, self.num_draws]).integers(2**53))
 
-    def _hit(self, kind: str) -> None:
+    def _hit(self, kind: str, here: Dynamics) -> None:
         """Resolve an impact and take one of its outcomes."""
-        problem = self.system.impact_problem(
-            self.q,
-            self.v,
-            self.options.gap_tolerance,
-            without_collision=kind == "without collision",
-        )
+        problem = self._problem(here, without_collision=kind == "without collision")
         path = self.law.draw_path(problem, self._draw_seed())
         if path.num_steps == 0:
             if kind == "without collision":
@@ -263,7 +269,7 @@ class Motion:
         Slip too slow for the law to see is then taken for rest.
         """
         try:
-            self._hit("without collision")
+            self._hit("without collision", here)
         except ImpactNotResolved:
             found = self._choose(here, SLOW)
             if found is None:

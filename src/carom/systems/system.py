@@ -9,7 +9,7 @@ import numpy as np
 
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import ArrayLike, FloatArray, IntArray
 
 
 class Dynamics(NamedTuple):
@@ -217,16 +217,14 @@ class System(ABC):
         Args:
             q: Configuration, (nq,).
             v: Velocity before the impact, (nv,).
-            gap_tolerance: A contact touches if its gap is at most this [m].
+            gap_tolerance: A contact touches if its gap is at most this, either way [m].
             without_collision: Let contacts at rest act although nothing collides.
 
         Raises:
-            InvalidProblem: If no contact touches.
+            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
         """
         here = self.dynamics(q)
-        touching = np.flatnonzero(here.phi <= gap_tolerance)
-        if touching.size == 0:
-            raise InvalidProblem(self._nothing_touches(here.phi, gap_tolerance))
+        touching = self._touching(here.phi, gap_tolerance)
         return ImpactProblem(
             M=here.M,
             J_n=here.J_n[touching],
@@ -236,6 +234,24 @@ class System(ABC):
             contacts=tuple(self.contacts[i] for i in touching),
             without_collision=without_collision,
         )
+
+    def _touching(self, phi: FloatArray, gap_tolerance: float) -> IntArray:
+        """Return the numbers of the contacts that touch, by their gaps (m,).
+
+        Raises:
+            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
+        """
+        near = np.flatnonzero(phi <= gap_tolerance)
+        if near.size == 0:
+            raise InvalidProblem(self._nothing_touches(phi, gap_tolerance))
+        deepest = int(np.argmin(phi))
+        if phi[deepest] < -gap_tolerance:
+            raise InvalidProblem(
+                f"contact {self.contacts[deepest]!r} penetrates by {-phi[deepest]:.3g} m at the "
+                f"start, above gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or "
+                f"raise the tolerance"
+            )
+        return near
 
     def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
         if phi.size == 0:
