@@ -42,15 +42,22 @@ def test_box_of_the_readme_is_uniform():
     assert problem.J_t[:, 0, 2].tolist() == [height / 2] * 2
 
 
+def test_lands_a_quadruped(capsys):
+    landing = run(BLOCKS[0], BLOCKS[2])["landing"]
+    assert landing.num_contacts == 4
+    assert landing.num_tangents == 2
+    assert "FL_FOOT" in capsys.readouterr().out
+
+
 def test_prints_the_exact_set(capsys):
-    run(BLOCKS[2])
+    run(BLOCKS[3])
     expected = TEXT.split("```text\n")[1].split("```")[0]
     # The last note tells how far rounding moved v_pre, which is not the same everywhere.
     assert capsys.readouterr().out.splitlines()[:-1] == expected.splitlines()[:-1]
 
 
 def test_moves_a_block():
-    scope = run(BLOCKS[3])
+    scope = run(BLOCKS[4])
     assert scope["motion"].status == "finished"
     assert scope["motion"].impacts[0].contacts == ("A", "B")
     assert scope["motions"].num_finished == 20
@@ -58,13 +65,13 @@ def test_moves_a_block():
 
 
 def test_checks_a_walker():
-    report = run(BLOCKS[4])["report"]
+    report = run(BLOCKS[5])["report"]
     assert len(report.statements) == 8
     assert report.worst.path.lambda_n.sum() == pytest.approx(report.worst.s)
 
 
 def test_all_blocks_are_tested():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
 
 
 def test_links_lead_somewhere():

@@ -16,7 +16,6 @@ from matplotlib.patches import Patch
 import carom
 from carom.adapters.mujoco import engine_outcome, impact_problem
 from carom.plots import plot_outcomes, style
-from carom.plots.contact_velocities import BEFORE
 
 DOCS = Path(__file__).parents[1]
 BLOCK = """<mujoco><worldbody>
@@ -76,11 +75,8 @@ def draw_set(
     ax: Axes, problem: carom.ImpactProblem, marks: dict[str, tuple[np.ndarray, dict]], title: str
 ) -> None:
     """Draw a set of lift speeds, and marks of velocities."""
-    plot_outcomes(carom.RouthExact().resolve(problem), ax, x=("A", 0), y=("B", 0))
     # The velocity before the impact is far off.
-    for line in ax.get_lines():
-        if line.get_label() == BEFORE:
-            line.remove()
+    plot_outcomes(carom.RouthExact().resolve(problem), ax, x=("A", 0), y=("B", 0), zoom=True)
     for label, (v, look) in marks.items():
         ax.plot(*(problem.J_n @ v), **MARK, **look, label=label)
     ax.axhline(0.0, **style.ZERO)

@@ -83,3 +83,24 @@ def test_legend_of_every_law_fits():
 def test_nothing_to_draw():
     with pytest.raises(carom.InvalidProblem, match="at least one set"):
         outcomes_overview(None)
+
+
+def test_outcomes_that_are_small_are_drawn_once_more():
+    """A ladder comes down at 1 m/s and ends within centimetres a second."""
+    c, s = 0.75, 1.299
+    ladder = carom.ImpactProblem(
+        M=np.diag([10.0, 10.0, 7.5]),
+        J_n=[[0, 1, c], [1, 0, -s]],
+        J_t=[[1, 0, s], [0, 1, -c]],
+        mu=[0.3, 0.2],
+        v_pre=[-0.5, -1.0, 0.3],
+        contacts=("foot", "top"),
+    )
+    exact = carom.RouthExact().resolve(ladder)
+    figure = outcomes_overview(exact)
+    zoomed = [ax for ax in figure.axes if ax.get_title() == "the outcomes alone"]
+    assert zoomed
+    bounds = exact.contact_bounds()
+    for ax in zoomed:
+        width = np.ptp(ax.get_xlim())
+        assert width < 2.0 * max(np.ptp(bounds, axis=-1).max(), 1e-9)

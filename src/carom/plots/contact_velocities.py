@@ -32,6 +32,8 @@ OVER_EXACT = 4000
 NOISE = 1e-12
 # A piece that is smaller than this share of the largest velocity is a point.
 FLAT = 1e-9
+# Outcomes that take a smaller share of a view than this are drawn once more, larger.
+SMALL = 0.12
 
 
 def plot_outcomes(
@@ -44,6 +46,7 @@ def plot_outcomes(
     x: Coordinate | None = None,
     y: Coordinate | None = None,
     num_paths: int = 1000,
+    zoom: bool = False,
 ) -> Axes:
     """Draw a set of outcomes, the ways there, and what classical laws say instead.
 
@@ -61,6 +64,7 @@ def plot_outcomes(
             velocity, or the tangential one if there is one contact.
         y: The same for the vertical axis: the second contact's normal velocity, or the only one's.
         num_paths: Most paths to draw.
+        zoom: Whether the view is that of the outcomes alone; the ways there reach into it.
 
     Returns:
         The same ax.
@@ -81,7 +85,7 @@ def plot_outcomes(
     """
     drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
     default = default_coordinates(drawing.problem)
-    drawing.draw(ax, x or default[0], y or default[1])
+    drawing.draw(ax, x or default[0], y or default[1], zoom=zoom)
     style.legend_below(ax)
     return ax
 
@@ -129,24 +133,36 @@ class Drawing:
         paths = [] if sampled is None else _paths(sampled, num_paths)
         return cls(problems[0], sampled, polyhedral, simultaneous, sequential, paths)
 
-    def draw(self, ax: Axes, x: Coordinate, y: Coordinate) -> None:
-        """Draw all but a legend."""
+    def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
+        """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
         view = View(self.problem, x, y)
-        before = view.points(self.problem.v_pre)
-        drawn = [before]
-        if self.paths:
-            drawn += _draw_paths(ax, view, self.paths)
+        way = [] if not self.paths else _draw_paths(ax, view, self.paths)
+        ends = []
         if self.exact is not None:
-            drawn += _draw_exact(ax, view, self.exact)
+            ends += _draw_exact(ax, view, self.exact)
         if self.outcomes is not None:
             most = None if self.exact is None else OVER_EXACT
-            drawn.append(_draw_set(ax, view, self.outcomes, most))
-        _plot(ax, before, style.BEFORE, BEFORE)
+            ends.append(_draw_set(ax, view, self.outcomes, most))
+        if not zoom:
+            # Marks are drawn beyond the ax as well, and this one may lie far off.
+            before = view.points(self.problem.v_pre)
+            _plot(ax, before, style.BEFORE, BEFORE)
+            way.append(before)
         if self.sequential is not None:
-            drawn.append(_draw_sequential(ax, view, self.sequential))
+            ends.append(_draw_sequential(ax, view, self.sequential))
         if self.simultaneous is not None:
-            drawn.append(_draw_simultaneous(ax, view, self.simultaneous))
-        _frame(ax, view, np.concatenate(drawn))
+            ends.append(_draw_simultaneous(ax, view, self.simultaneous))
+        _frame(ax, view, np.concatenate(ends if zoom else ends + way))
+
+    def is_small(self, x: Coordinate, y: Coordinate) -> bool:
+        """Tell whether outcomes, if they differ, are hard to see beside the ways there."""
+        view = View(self.problem, x, y)
+        sets = (self.outcomes, self.exact, self.sequential, self.simultaneous)
+        ends = np.concatenate([view.points(one.v_post) for one in sets if one is not None])
+        way = [view.points(path) for path in [self.problem.v_pre, *self.paths]]
+        everything = np.concatenate([ends, *way])
+        share = np.ptp(ends, axis=0).max() / (np.ptp(everything, axis=0).max() or 1.0)
+        return bool(FLAT < share < SMALL)
 
 
 class View:

@@ -35,7 +35,8 @@ def outcomes_overview(
     """Draw all contact velocities of an impact in one figure.
 
     The first panel has the normal velocities of the first two contacts; then each contact has
-    its own, with tangential and normal velocity.
+    its own, with tangential and normal velocity. Where outcomes are hard to see beside the ways
+    there, a further panel shows them alone.
 
     Args:
         outcomes: The set, as for `plot_outcomes`; so are those that follow.
@@ -60,13 +61,18 @@ def outcomes_overview(
         ['B [m/s]', 'A [m/s]', 'B [m/s]']
     """
     drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
-    views = _views(drawing.problem)
+    pairs = _views(drawing.problem)
+    views = [(x, y, False) for x, y in pairs]
+    views += [(x, y, True) for x, y in pairs if drawing.is_small(x, y)]
     columns = min(COLUMNS, len(views))
     rows = math.ceil(len(views) / columns)
     size = (max(1.5, columns) * PANEL, rows * (PANEL - 0.25) + 0.8)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
-    for i, (x, y) in enumerate(views):
-        drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
+    for i, (x, y, zoom) in enumerate(views):
+        ax = figure.add_subplot(rows, columns, i + 1)
+        drawing.draw(ax, x, y, zoom=zoom)
+        if zoom:
+            ax.set_title("the outcomes alone", fontsize=9)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     ncols = math.ceil(len(labels) / math.ceil(len(labels) / KEYS)) if columns == COLUMNS else 2
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.colors import LogNorm, Normalize
 
 from carom.plots import style
-from carom.plots.contact_velocities import BEFORE, Drawing, default_coordinates
+from carom.plots.contact_velocities import Drawing, default_coordinates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,8 @@ def plot_sweep(
     """
     problem = exact.problem
     x, y = default_coordinates(problem)
-    Drawing.prepare(None, exact, None, None, num_paths=0).draw(ax, x, y)
+    # What comes before the impact lies far off, and would shrink what is to be seen.
+    Drawing.prepare(None, exact, None, None, num_paths=0).draw(ax, x, y, zoom=True)
     ends = problem.contact_velocity(sweep.v_post)[..., 0]
     low, high = float(sweep.values.min()), float(sweep.values.max())
     colors = LogNorm(low, high) if logarithmic else Normalize(low, high)
@@ -63,10 +64,6 @@ def plot_sweep(
         x_ends, y_ends, c=sweep.values, cmap=COLORS, norm=colors, label="compliant", **MARKS
     )
     ax.figure.colorbar(points, ax=ax, label=label)
-    # What comes before the impact lies far off, and would shrink what is to be seen.
-    for line in ax.lines:
-        if line.get_label() == BEFORE:
-            line.remove()
     room = 0.15 * float(ends.max())
     ax.set_xlim(-room, float(ends[:, 0].max()) + room)
     ax.set_ylim(-room, float(ends[:, 1].max()) + room)
