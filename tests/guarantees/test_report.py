@@ -242,3 +242,10 @@ def test_scaled_impacts_get_the_same_verdicts():
         scaled = carom.check(changed(problem, v_pre=factor * problem.v_pre))
         check_form(scaled)
         assert verdicts(scaled) == verdicts(report("no friction"))
+
+
+def test_nothing_collides_comes_first():
+    head = str(carom.check(OWN["parting"])).splitlines()[0]
+    assert head.startswith("nothing collides, for no contact approaches")
+    assert head.endswith("is the sign of J_n right?)")
+    assert str(carom.check(OWN["one contact"])).startswith("holds")

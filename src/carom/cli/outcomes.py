@@ -62,9 +62,10 @@ Resolve an impact, with one law or all, and tell the ways in which it can end.
   routh-single    one planar contact, in closed form
 
 Per law are printed the number of outcomes, and whether some may be missing;
-per contact the least and the largest normal velocity after the impact (0: it
-stays closed), the same of its tangential velocity, and how often it sticks,
-slides or lifts; and the share of kinetic energy that is kept."""
+per contact its normal velocity before the impact (< 0 approaches), the least
+and the largest one after it (0: it stays closed), the same of its tangential
+velocity, and how often it sticks, slides or lifts; and the share of kinetic
+energy that is kept."""
 EPILOG = f"""\
 {FILE_WITH_AN_IMPACT}
 

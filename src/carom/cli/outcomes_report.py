@@ -48,10 +48,7 @@ class OutcomesReport(Report):
 
     def text(self) -> str:
         """Return the report for people."""
-        head = self.title
-        if not self.problem.is_colliding(self.problem.v_pre):
-            head += "\nNo contact approaches: the velocity stays as it is."
-        parts = [head, *(outcomes.summary() for outcomes in self.sets.values())]
+        parts = [self.title, *(outcomes.summary() for outcomes in self.sets.values())]
         if self.sample_error is not None:
             parts.append(_beside_the_exact_set(self.sample_error))
         return "\n\n".join(parts)

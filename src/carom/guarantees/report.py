@@ -23,6 +23,7 @@ from carom.outcomes.distances import coverage_distance
 from carom.outcomes.holdout import Holdout
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
+from carom.outcomes.summary import why_nothing_happens
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ class Guarantees:
         return tuple(statement for statement in made if statement is not None)
 
     def __str__(self) -> str:
-        lines = []
+        stays = why_nothing_happens(self.problem)
+        lines = [] if stays is None else [f"nothing collides, for {stays}"]
         for statement in self.statements:
             lines.append(f"{statement.verdict:<8}  {statement.title}  [{statement.source}]")
             lines += [f"          {line}" for line in statement.lines]

@@ -13,6 +13,7 @@ from carom.outcomes.kinds import describe_kinds, describe_mode
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
+from carom.outcomes.summary import STAYS
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
             raise CaromError("witness: v is no outcome; nothing collides and v_pre stays")
         return path_of(problem, [])
 
-    notes = ("no contact approaches: the velocity stays as it is",)
-    return PolyhedralSet(problem, (piece,), (kind,), True, False, notes, 1, None, _witness=stay)
+    return PolyhedralSet(problem, (piece,), (kind,), True, False, (STAYS,), 1, None, _witness=stay)
 
 
 def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:

@@ -239,7 +239,7 @@ def _replayer(problem: ImpactProblem, ends: list[_State]) -> Callable[[int], Imp
 
 
 def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:
-    names = [problem.contacts[i] for i in sequence]
+    names = [problem.contacts[i] for i in sequence] or ["does not collide"]
     if len(names) > 8:
         return " → ".join([*names[:4], "…", names[-1]]) + f" ({len(names)} impacts)"
     return " → ".join(names)

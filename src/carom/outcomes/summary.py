@@ -9,14 +9,27 @@ import numpy as np
 from carom.kernels.tolerances import STICKING
 
 if TYPE_CHECKING:
+    from carom.impact.problem import ImpactProblem
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
 
+STAYS = "no contact approaches: the velocity stays as it is"
+
+
+def why_nothing_happens(problem: ImpactProblem) -> str | None:
+    """Say so where no contact approaches, and what may be wrong; None where something happens."""
+    if problem.without_collision or problem.is_colliding(problem.v_pre):
+        return None
+    parting = problem.J_n @ problem.v_pre > STICKING * problem.space.velocity_unit
+    hint = " (J_n v < 0 would approach: is the sign of J_n right?)" if parting.any() else ""
+    return STAYS + hint
+
 
 def describe(outcomes: SampledSet) -> str:
     """Write a set as text: a head line, one line a contact, then what concerns all of it."""
-    lines = [_head(outcomes)]
+    stays = why_nothing_happens(outcomes.problem)
+    lines = [_head(outcomes), *([] if stays is None else [f"  {stays}"])]
     if len(outcomes):
         lines += _contact_table(outcomes)
         lines += _totals(outcomes)
@@ -25,7 +38,8 @@ def describe(outcomes: SampledSet) -> str:
 
 
 def _head(outcomes: SampledSet) -> str:
-    count = len(outcomes)
+    # Where nothing happens, all samples are one outcome.
+    count = len(outcomes) if why_nothing_happens(outcomes.problem) is None else 1
     noun = "outcome" if count == 1 else "outcomes"
     complete = "complete" if outcomes.is_complete else "outcomes may be missing"
     lost = ""
@@ -46,18 +60,23 @@ def _contact_table(outcomes: SampledSet) -> list[str]:
 
 
 def _range_table(outcomes: OutcomeSet, more_head: str, more: list[str]) -> list[str]:
-    """Write the ranges of contact velocities, a line each, with more behind every line."""
+    """Write the ranges of contact velocities, a line each, with more behind every line.
+
+    The normal velocity before the impact comes first: one of the wrong sign is seen there.
+    """
     problem, bounds = outcomes.problem, outcomes.contact_bounds()
     # Rounding noise of a resting contact would fill the table with 1e-17s.
     noise = STICKING * problem.space.velocity_unit.max()
     bounds = np.where(np.abs(bounds) < noise, 0.0, bounds)
+    before = problem.J_n @ problem.v_pre
+    before = np.where(np.abs(before) < noise, 0.0, before)
     tangents = ["tangential"] if problem.num_tangents == 1 else ["tangent 1", "tangent 2"]
     width = max(7, *(len(name) for name in problem.contacts))
     head = "".join(f"{name + ' [m/s]':>26}" for name in ["normal", *tangents])
-    lines = [f"  {'contact':<{width}}{head}{more_head}"]
-    for name, own, rest in zip(problem.contacts, bounds, more, strict=True):
+    lines = [f"  {'contact':<{width}}{'normal before':>15}{head}{more_head}"]
+    for name, start, own, rest in zip(problem.contacts, before, bounds, more, strict=True):
         ranges = "".join(f"{f'{low:.5g} … {high:.5g}':>26}" for low, high in own)
-        lines.append(f"  {name:<{width}}{ranges}{rest}")
+        lines.append(f"  {name:<{width}}{start:>15.5g}{ranges}{rest}")
     return lines
 
 
@@ -92,6 +111,8 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
         head = "Routh, outer set: nothing outside of it can happen; not all of it may"
     count = len(outcomes)
     lines = [f"{head} ({count} polytope{'s' if count > 1 else ''})"]
+    stays = why_nothing_happens(problem)
+    lines += [] if stays is None else [f"  {stays}"]
     gap = outcomes.gap
     if gap is None:
         lines += _range_table(outcomes, "", [""] * problem.num_contacts)
@@ -99,5 +120,5 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
         beyond = [f"{f'≤ {own.max():.3g}':>22}" for own in gap]
         lines += _range_table(outcomes, f"{'beyond the samples':>22}", beyond)
     lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
-    lines += [f"  note: {note}" for note in outcomes.notes]
+    lines += [f"  note: {note}" for note in outcomes.notes if note != STAYS]
     return "\n".join(lines)
