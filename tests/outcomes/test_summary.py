@@ -41,3 +41,14 @@ def test_a_normal_of_the_wrong_sign_is_hinted_at(law):
 def test_contacts_at_rest_that_act_are_not_said_to_do_nothing():
     jam = carom.scenes.load("painleve-rod").problem
     assert "no contact approaches" not in carom.Routh(num_samples=10).resolve(jam).summary()
+
+
+def test_rounding_is_told_only_where_it_may_matter():
+    """The notes always tell it."""
+    problem = carom.scenes.load("compass-gait").problem
+    fine = carom.RouthExact().resolve(problem)
+    assert "rounded to 1e-14" in fine.notes[-1]
+    assert "rounded" not in fine.summary()
+    slow = carom.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.2, [1e-5, -1.0])
+    coarse = carom.RouthExact(zero=1e-3).resolve(slow)
+    assert "v_pre moved by 1e-05 of its size" in coarse.summary()

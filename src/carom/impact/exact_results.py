@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import CaromError
-from carom.kernels.tolerances import MATCH
+from carom.kernels.tolerances import MATCH, STICKING
 from carom.outcomes.kinds import describe_kinds, describe_mode
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
-from carom.outcomes.summary import STAYS
+from carom.outcomes.summary import ROUNDED, STAYS
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def roundings(inclusion: Inclusion, names: tuple[str, ...], grid: float) -> tupl
         f"J M^-1 J^T, mu and J v_pre were rounded to {grid:g} of their size; v_pre moved by "
         f"{inclusion.moved:.2g} of its size"
     )
-    return (*snapped, rounded)
+    return (*snapped, rounded if inclusion.moved > STICKING else ROUNDED + rounded)
 
 
 def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:

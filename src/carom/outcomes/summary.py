@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 STAYS = "no contact approaches: the velocity stays as it is"
 
+ROUNDED = "rounding: "
+"""Notes that begin so are of no weight, and are left out of a summary."""
+
 
 def why_nothing_happens(problem: ImpactProblem) -> str | None:
     """Say so where no contact approaches, and what may be wrong; None where something happens."""
@@ -120,5 +123,6 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
         beyond = [f"{f'≤ {own.max():.3g}':>22}" for own in gap]
         lines += _range_table(outcomes, f"{'beyond the samples':>22}", beyond)
     lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
-    lines += [f"  note: {note}" for note in outcomes.notes if note != STAYS]
+    notes = [note for note in outcomes.notes if note != STAYS and not note.startswith(ROUNDED)]
+    lines += [f"  note: {note}" for note in notes]
     return "\n".join(lines)
