@@ -255,3 +255,8 @@ def test_step_records_polynomials_exactly(start, length, seed):
     np.testing.assert_allclose(segment.values(t), value(t), atol=1e-9)
     np.testing.assert_allclose(segment.values(t, derivative=True) * length, slope(t), atol=1e-7)
     assert (segment.start, segment.end) == (start, end)
+
+
+def test_it_is_shown_on_one_line():
+    assert len(moved("box-wall").impacts) == 1
+    assert repr(moved("box-wall")) == "Trajectory(finished, t = 2 … 2.3 s, 1 impact)"

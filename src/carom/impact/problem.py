@@ -17,6 +17,9 @@ from carom.typing import ArrayLike, BoolArray, FloatArray
 LARGEST = 1e100
 """Of masses: products of a few larger ones are no longer finite."""
 
+MOST_NAMES = 6
+"""So many contacts are named where a problem is shown on one line."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImpactProblem:
@@ -110,6 +113,15 @@ class ImpactProblem:
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        count = self.num_contacts
+        where = "planar" if self.num_tangents == 1 else "spatial"
+        names = ", ".join(self.contacts[:MOST_NAMES]) + (", …" if count > MOST_NAMES else "")
+        return (
+            f"ImpactProblem({count} {where} contact{'s' if count > 1 else ''} {names}; "
+            f"{self.num_velocities} velocities)"
+        )
 
     @property
     def num_contacts(self) -> int:

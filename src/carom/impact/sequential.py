@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_BRANCHES = 1000
 MOST_ORDERED = 7
+# Longer labels would fill the legend of a figure.
+MOST_NAMED = 6
 
 
 @final
@@ -240,6 +242,6 @@ def _replayer(problem: ImpactProblem, ends: list[_State]) -> Callable[[int], Imp
 
 def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:
     names = [problem.contacts[i] for i in sequence] or ["does not collide"]
-    if len(names) > 8:
-        return " → ".join([*names[:4], "…", names[-1]]) + f" ({len(names)} impacts)"
+    if len(names) > MOST_NAMED:
+        return " → ".join([*names[:3], "…", names[-1]]) + f" ({len(names)} impacts)"
     return " → ".join(names)

@@ -69,6 +69,13 @@ class Trajectory:
     seed: int
     system: System | None = None
 
+    def __repr__(self) -> str:
+        count = len(self.impacts)
+        return (
+            f"Trajectory({self.status}, t = {self.start_time:g} … {self.end_time:g} s, "
+            f"{count} impact{'' if count == 1 else 's'})"
+        )
+
     @property
     def segments(self) -> tuple[Segment, ...]:
         """Return the smooth stretches."""

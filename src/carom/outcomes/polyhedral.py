@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom.errors import CaromError
-from carom.kernels.tolerances import STICKING
+from carom.kernels.tolerances import STICKING, VANISHING
 from carom.outcomes.distances import farthest
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
@@ -87,6 +87,11 @@ class PolyhedralSet(OutcomeSet):
     def __len__(self) -> int:
         return len(self.pieces)
 
+    def __repr__(self) -> str:
+        kind = "complete" if self.is_complete else "outer"
+        what = f"{len(self)} polytope{'s' if len(self) > 1 else ''}"
+        return f"PolyhedralSet({kind}, {what} in {self.problem.num_velocities} dimensions)"
+
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
         """Tell whether a velocity lies within a distance of the set.
 
@@ -143,9 +148,12 @@ class PolyhedralSet(OutcomeSet):
     def contact_bounds(self) -> FloatArray:
         """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
 
-        The normal comes first.
+        The normal comes first. What cannot be told from zero, being rounding of the floats that a
+        velocity is summed up from, is zero.
         """
         v_c = self.problem.contact_velocity(self.v_post)
+        noise = VANISHING * self.problem.space.velocity_unit[:, None]
+        v_c = np.where(np.abs(v_c) <= noise, 0.0, v_c)
         return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
 
     @property

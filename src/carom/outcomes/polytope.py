@@ -167,7 +167,19 @@ class Polytope:
 
 
 def nearest_in_hull(corners: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the point (k,) of the hull of corners (n, k) that is nearest to a point (k,)."""
+    """Return the point (k,) of a hull that is nearest to a point, by least squares.
+
+    Args:
+        corners: (n, k) what it is the hull of.
+        point: (k,) the point.
+
+    Examples:
+        >>> import numpy as np
+        >>> from carom.outcomes.polytope import nearest_in_hull
+        >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+        >>> nearest_in_hull(corners, np.array([2.0, 2.0])).round(9).tolist()
+        [1.0, 1.0]
+    """
     reach = corners - point
     scale = float(np.abs(reach).max()) or 1.0
     rows = np.vstack([reach.T / scale, np.ones(len(reach))])

@@ -15,7 +15,7 @@ from carom.outcomes.holdout import Holdout
 from carom.outcomes.kinds import contact_kinds
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
-from carom.outcomes.summary import describe
+from carom.outcomes.summary import describe, head_line
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -86,6 +86,9 @@ class SampledSet(OutcomeSet):
 
     def __len__(self) -> int:
         return len(self.v_post)
+
+    def __repr__(self) -> str:
+        return f"SampledSet({head_line(self)})"
 
     @property
     def num_unfinished(self) -> int:

@@ -32,7 +32,7 @@ def why_nothing_happens(problem: ImpactProblem) -> str | None:
 def describe(outcomes: SampledSet) -> str:
     """Write a set as text: a head line, one line a contact, then what concerns all of it."""
     stays = why_nothing_happens(outcomes.problem)
-    lines = [_head(outcomes), *([] if stays is None else [f"  {stays}"])]
+    lines = [head_line(outcomes), *([] if stays is None else [f"  {stays}"])]
     if len(outcomes):
         lines += _contact_table(outcomes)
         lines += _totals(outcomes)
@@ -40,7 +40,8 @@ def describe(outcomes: SampledSet) -> str:
     return "\n".join(lines)
 
 
-def _head(outcomes: SampledSet) -> str:
+def head_line(outcomes: SampledSet) -> str:
+    """Say which law found how many outcomes, and what is missing."""
     # Where nothing happens, all samples are one outcome.
     count = len(outcomes) if why_nothing_happens(outcomes.problem) is None else 1
     noun = "outcome" if count == 1 else "outcomes"
