@@ -87,7 +87,7 @@ class TestFiles:
             ("ending.txt", "{}", "ends in .json or .npz"),
             ("ending", "{}", "ends in .json or .npz"),
             ("fields.json", "{}", "misses M, J_n, J_t, mu, v_pre"),
-            ("field.json", change(extra=1), "has the unknown extra"),
+            ("field.json", change(extra=1), "has the unknown field 'extra'"),
             ("shape.json", change(J_n=[[1.0, 2.0]]), "J_n: expected (m, 3) to go with v_pre"),
             ("ragged.json", change(J_n=[[1.0], [2.0, 3.0]]), "J_n: expected numbers in a regular"),
             ("words.json", change(M="heavy"), "M: expected numbers"),
@@ -128,6 +128,7 @@ class TestFiles:
         path.write_text(change())
         error = read_error(capsys, ["simulate", str(path)], 2)
         assert "expected a scene" in error
+        assert "build a carom.systems.PlanarSystem and call carom.simulate" in error
         assert "rocking-block" in error
 
 

@@ -76,7 +76,8 @@ def run(options: argparse.Namespace) -> list[CaromError]:
     if options.target not in scenes.names() and looks_like_file(options.target):
         raise InvalidProblem(
             f"{options.target}: expected a scene, since a file with an impact has no bodies to "
-            f"move; the scenes are {', '.join(scenes.names())}"
+            f"move; in Python, build a carom.systems.PlanarSystem and call carom.simulate, or take "
+            f"one of the scenes {', '.join(scenes.names())}"
         )
     scene = scenes.load(options.target)
     name = options.law or scene.law
