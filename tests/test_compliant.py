@@ -230,7 +230,7 @@ def test_wrong_options_are_refused(options, words):
     [
         ([0.0, 1.1, 0.0], [0.0, -1.0, 0.0], "no contact touches"),
         ([0.0, 0.9, 0.0], [0.0, -1.0, 0.0], "contact 'A' penetrates by 0.1 m"),
-        ([0.0, 1.0], [0.0, -1.0, 0.0], "q must be 3"),
+        ([0.0, 1.0], [0.0, -1.0, 0.0], "q: expected 3"),
         ([0.0, 1.0, 0.0], [0.0, -1.0], "v_pre"),
         ([0.0, 1.0, 0.0], [0.0, np.nan, 0.0], "v_pre"),
     ],

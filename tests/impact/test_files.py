@@ -101,7 +101,9 @@ class TestLoad:
 
     def test_missing_and_unknown_fields_are_named_together(self, ending, tmp_path):
         fields = plain_fields(J_n=None, mu=None, Jn=[[0.0, 1.0]])
-        with pytest.raises(InvalidProblem, match="misses J_n, mu and has the unknown Jn") as caught:
+        with pytest.raises(
+            InvalidProblem, match="misses J_n, mu and has the unknown field 'Jn'"
+        ) as caught:
             load_problem(write(tmp_path / f"own{ending}", fields))
         assert "num_directions" in str(caught.value)
 

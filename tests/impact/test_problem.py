@@ -30,6 +30,7 @@ def with_field(name, value):
         (with_field("v_pre", [[0.0, 1.0, 0.0]]), "v_pre", "vector"),
         (with_field("v_pre", []), "v_pre", "vector"),
         (with_field("J_n", [[0.0, 1.0]]), "J_n", "(m, 3)"),
+        (with_field("v_pre", [0.0, -1.0]), "v_pre", "(3,) to go with M and J_n"),
         (with_field("J_n", np.empty((0, 3))), "J_n", "at least one contact"),
         (with_field("J_n", [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), "J_n", "row 1"),
         (with_field("J_t", [[1.0, 0.0, 1.0]]), "J_t", "(2, 3)"),

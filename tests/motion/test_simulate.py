@@ -677,6 +677,11 @@ def test_bad_arguments_are_refused_with_one_sentence(changes, message):
     assert "\n" not in str(caught.value)
 
 
+def test_an_impact_alone_is_no_system():
+    with pytest.raises(carom.InvalidProblem, match=r"^system: expected.*got ImpactProblem"):
+        carom.simulate(BLOCK.problem, BLOCK.q, BLOCK.v, 1.0, LAW)
+
+
 def test_contacts_in_space_are_refused():
     class InSpace(RodOnCircle):
         def tangent_jacobian(self, q):
@@ -704,7 +709,7 @@ def test_law_that_does_not_suit_is_refused(law, message):
 def test_inputs_that_are_no_numbers_are_refused():
     ball = Body.point("ball", 1.0, joints=(RIGHT,))
     system = PlanarSystem([ball], [], inputs=lambda t, *_: [math.nan if t > 0.7 else 0.0])
-    with pytest.raises(carom.InvalidProblem, match="inputs must be 1 finite numbers"):
+    with pytest.raises(carom.InvalidProblem, match="inputs: expected 1 finite numbers"):
         carom.simulate(system, [0.0], [0.0], 2.0, LAW)
 
 

@@ -76,6 +76,21 @@ def test_path_of_a_law_without_steps(outcomes):
         outcomes.path(len(outcomes))
 
 
+def test_samples_have_no_witness_but_say_what_they_have(outcomes):
+    with pytest.raises(AttributeError, match=r"samples have path\(i\).*RouthExact"):
+        outcomes.witness(outcomes.v_post[0])
+    with pytest.raises(AttributeError, match=r"no attribute 'vertices'$"):
+        _ = outcomes.vertices
+
+
+@pytest.mark.parametrize("law", [carom.Routh(num_samples=20), carom.RouthExact()])
+def test_velocities_that_are_no_numbers_are_refused(law):
+    outcomes = law.resolve(carom.scenes.load("rocking-block").problem)
+    for ask in (outcomes.contains, outcomes.distance, outcomes.support):
+        with pytest.raises(carom.InvalidProblem, match=r"expected numbers of shape \(3,\), got"):
+            ask("rest")
+
+
 def test_only_complete_sets_say_so(outcomes):
     assert not outcomes.is_complete
     assert carom.AnitescuPotra().resolve(outcomes.problem).is_complete

@@ -158,9 +158,24 @@ def test_two_contacts_of_one_name_are_refused():
         PlanarSystem([Body("ball", 1.0, 1.0)], [contact, contact])
 
 
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: PlaneContact("A", Disc("a"), FLOOR, -0.5), "of contact 'A': expected a finite"),
+        (lambda: PlaneContact("A", Disc("a"), FLOOR, "low"), "of contact 'A': expected a finite"),
+        (lambda: Body("a", 1.0, 1.0, com="left"), "com of body 'a': expected two finite numbers"),
+        (lambda: HalfPlane(normal=(0.0, 0.0)), "normal of a half-plane: expected a direction"),
+        (lambda: disc_on_floor(1.0).gap("low"), "^q: expected 3 finite numbers"),
+    ],
+)
+def test_refusals_name_the_field_and_what_was_expected(build, message):
+    with pytest.raises(InvalidProblem, match=message):
+        build()
+
+
 @pytest.mark.parametrize("q", [np.zeros(2), np.zeros((1, 3)), [0.0, math.nan, 0.0]])
 def test_configuration_of_wrong_shape_or_not_finite_is_refused(q):
-    with pytest.raises(InvalidProblem, match="q must be 3 finite numbers"):
+    with pytest.raises(InvalidProblem, match="q: expected 3 finite numbers"):
         disc_on_floor(1.0).gap(q)
 
 

@@ -161,7 +161,9 @@ def _check_names(file: Path, fields: dict[str, Any]) -> None:
     missing = [name for name in REQUIRED if name not in fields]
     unknown = [name for name in fields if name not in (*REQUIRED, *OPTIONAL)]
     found = [f"misses {', '.join(missing)}"] if missing else []
-    found += [f"has the unknown {', '.join(unknown)}"] if unknown else []
+    if unknown:
+        what = "unknown field" if len(unknown) == 1 else "unknown fields"
+        found.append(f"has the {what} {', '.join(map(repr, unknown))}")
     if found:
         raise InvalidProblem(
             f"{file}: {' and '.join(found)}; expected {', '.join(REQUIRED)} and, if wanted, "

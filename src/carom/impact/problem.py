@@ -94,6 +94,7 @@ class ImpactProblem:
         if velocity.ndim != 1 or len(velocity) == 0:
             raise _wrong("v_pre", "a vector (nv,)", velocity)
         nv = len(velocity)
+        _blame_velocity(M, J_n, velocity)
         normal = _normal_jacobian(J_n, nv)
         m = len(normal)
         fields: dict[str, Any] = {
@@ -245,6 +246,14 @@ def _finite(field: str, value: ArrayLike) -> FloatArray:
         at = f" at {list(where)}" if where else ""
         raise InvalidProblem(f"{field}: expected finite numbers, got {array[where]}{at}")
     return array
+
+
+def _blame_velocity(M: ArrayLike, J_n: ArrayLike, velocity: FloatArray) -> None:
+    """Refuse a velocity of another length than M and J_n agree on."""
+    mass, normal = _finite("M", M), _finite("J_n", J_n)
+    agreed = {*mass.shape, *normal.shape[1:]}
+    if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {len(velocity)}:
+        raise _wrong("v_pre", f"({agreed.pop()},) to go with M and J_n", velocity)
 
 
 def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:

@@ -76,6 +76,11 @@ def simulate(
         method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps, max_step
     )
     check_integer("seed", seed, 0, 2**53 - 1)
+    if not isinstance(system, System):
+        raise InvalidProblem(
+            f"system: expected a carom.System such as carom.systems.PlanarSystem, got "
+            f"{type(system).__name__}, which has no bodies to move"
+        )
     if not isinstance(law, ImpactLaw):
         raise InvalidProblem(f"law: expected an impact law such as carom.Routh(), got {law!r}")
     if not (is_number(duration) and duration >= 0.0):

@@ -97,7 +97,12 @@ class OutcomeSet(ABC):
 
     def _velocity(self, name: str, value: ArrayLike) -> FloatArray:
         """Take a vector (nv,) that the caller gave as `name`."""
-        array = np.asarray(value, dtype=np.float64)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(
+                f"{name}: expected numbers of shape {self.problem.v_pre.shape}, got {value!r}"
+            ) from error
         if array.shape != self.problem.v_pre.shape:
             raise InvalidProblem(
                 f"{name}: expected shape {self.problem.v_pre.shape}, got {array.shape}"

@@ -90,6 +90,14 @@ class SampledSet(OutcomeSet):
     def __repr__(self) -> str:
         return f"SampledSet({head_line(self)})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            hint = ""
+            if name == "witness":
+                hint = "; samples have path(i), and a witness needs the exact set of RouthExact"
+            raise AttributeError(f"SampledSet has no attribute {name!r}{hint}", name=name, obj=self)
+
     @property
     def num_unfinished(self) -> int:
         """Count the samples that did not end."""

@@ -268,10 +268,13 @@ class PlanarSystem(System):
         return pose, bias, J
 
     def _checked(self, name: str, value: ArrayLike) -> FloatArray:
-        array = np.asarray(value, dtype=np.float64)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(f"{name}: expected {self.nv} finite numbers ({error})") from error
         if array.shape != (self.nv,) or not np.isfinite(array).all():
             raise InvalidProblem(
-                f"{name} must be {self.nv} finite numbers, got {array} of shape {array.shape}"
+                f"{name}: expected {self.nv} finite numbers, got {array} of shape {array.shape}"
             )
         return np.ascontiguousarray(array)
 

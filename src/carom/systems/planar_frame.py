@@ -46,9 +46,12 @@ class Frame:
 
 def checked_vector(value: Sequence[float], what: str) -> Vector2:
     """Return `value` as two finite floats, or refuse it."""
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
     if array.shape != (2,) or not np.isfinite(array).all():
-        raise InvalidProblem(f"{what} must be two finite numbers, got {value!r}")
+        raise InvalidProblem(f"{what}: expected two finite numbers, got {value!r}")
     return float(array[0]), float(array[1])
 
 
@@ -57,15 +60,18 @@ def checked_direction(value: Sequence[float], what: str) -> Vector2:
     x, y = checked_vector(value, what)
     length = math.hypot(x, y)
     if length == 0.0:
-        raise InvalidProblem(f"{what} must have a direction, got {value!r}")
+        raise InvalidProblem(f"{what}: expected a direction, got {value!r}")
     return x / length, y / length
 
 
 def checked_nonnegative(value: float, what: str) -> float:
     """Return `value` as a finite float >= 0, or refuse it."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not (math.isfinite(number) and number >= 0.0):
-        raise InvalidProblem(f"{what} must be finite and >= 0, got {value!r}")
+        raise InvalidProblem(f"{what}: expected a finite number >= 0, got {value!r}")
     return number
 
 
