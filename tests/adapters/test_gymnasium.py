@@ -1,5 +1,7 @@
 """Environments whose impacts are drawn: the same by seed, plain where nothing is, physical."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -49,18 +51,16 @@ def test_same_seed_same_motion(name):
 
 
 def test_other_seeds_of_the_draws_end_an_impact_otherwise():
-    """Up to an impact that ends in another way, both motions are the same."""
-    runs = []
-    for seed in (1, 2):
+    """Up to the first impact all motions are the same, and it does not end in one way."""
+    first = []
+    for seed in range(1, 6):
         env = SetValuedImpacts(_make("Walker2d-v5"), law=LAW, seed=seed)
         env.unwrapped.reset(seed=0)
-        runs.append(_run(env, 60, seed=None)[1])
-    for one, other in zip(*runs, strict=False):
-        assert np.array_equal(one.v_pre, other.v_pre)
-        if not np.allclose(one.v_post, other.v_post):
-            return
-        assert np.array_equal(one.v_post, other.v_post)
-    pytest.fail("both seeds drew the same all the time")
+        first.append(_run(env, 60, seed=None)[1][0])
+    for other in first[1:]:
+        assert other.time == first[0].time
+        assert np.array_equal(other.v_pre, first[0].v_pre)
+    assert np.ptp([impact.v_post for impact in first], axis=0).max() > 1e-3
 
 
 @every_environment
@@ -148,6 +148,34 @@ def test_an_impact_is_decided_upon_once(probability):
     assert (sum(busy) > len(env._rng.decisions)) == (probability < 1.0)
 
 
+def test_draws_do_not_follow_from_where_the_environment_starts():
+    """One seed is for both, and what is random in them must not be the same numbers."""
+    env = SetValuedImpacts(_make("Hopper-v5"), law=LAW)
+    starts, decisions = [], []
+    for seed in range(200):
+        env.reset(seed=seed)
+        starts.append(env.unwrapped.data.qpos[0])
+        decisions.append(env._rng.random())
+    env.close()
+    # Of 200 independent pairs, one in a million has as much correlation.
+    assert abs(np.corrcoef(starts, decisions)[0, 1]) < 4.9 / np.sqrt(200)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
+)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_copies_draw_as_the_original_does(copied, layers):
+    env = _make("Walker2d-v5")
+    for _ in range(layers):
+        env = SetValuedImpacts(env, law=LAW)
+    twin = copied(env)
+    assert twin.unwrapped is not env.unwrapped
+    (one, impacts), (other, again) = _run(env, 40), _run(twin, 40)
+    assert len(impacts) == len(again) > 0
+    assert np.array_equal(one, other)
+
+
 def test_gymnasiums_own_checks_pass():
     env = SetValuedImpacts(gymnasium.make("Hopper-v5").unwrapped, law=LAW)
     with warnings.catch_warnings():
@@ -174,6 +202,7 @@ def test_closing_gives_the_environment_its_steps_back():
         ({"probability": 1.5}, "probability: expected from 0 to 1, got 1.5"),
         ({"gap_tolerance": 0.0}, "gap_tolerance: expected a number > 0"),
         ({"speed": np.nan}, "speed: expected a number > 0"),
+        ({"law": "routh"}, r"law: expected an ImpactLaw such as carom.Routh\(\), got 'routh'"),
     ],
 )
 def test_options_out_of_range(options, message):

@@ -141,15 +141,27 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         for name, value in (("gap_tolerance", gap_tolerance), ("speed", speed)):
             if not (np.isfinite(value) and value > 0.0):
                 raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        if not (law is None or isinstance(law, ImpactLaw)):
+            raise InvalidProblem(f"law: expected an ImpactLaw such as carom.Routh(), got {law!r}")
         self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance)
         self._base = base
         self._probability, self._law = probability, law or Routh()
         self._gap_tolerance, self._speed = gap_tolerance, speed
-        self._rng = np.random.default_rng(seed)
+        self._rng = _generator(seed)
         self._left: frozenset[str] = frozenset()
         self._impacts: list[ReplacedImpact] = []
-        self._plain = base._step_mujoco_simulation
-        base._step_mujoco_simulation = self._simulate
+        self._take_steps()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the steps that were taken over, which a copy takes over anew."""
+        return {name: value for name, value in vars(self).items() if name != "_plain"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy, which draws in its own environment."""
+        vars(self).update(state)
+        if getattr(vars(self._base).get(STEP), "__self__", None) is self:
+            delattr(self._base, STEP)
+        self._take_steps()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -172,7 +184,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
             >>> env.close()
         """
         if seed is not None:
-            self._rng = np.random.default_rng(seed)
+            self._rng = _generator(seed)
         self._left, self._impacts = frozenset(), []
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, {**info, "impacts": tuple(self._impacts)}
@@ -195,6 +207,11 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         """Give the environment its own steps back, and close it."""
         self._base._step_mujoco_simulation = self._plain
         self.env.close()
+
+    def _take_steps(self) -> None:
+        """Let the environment step MuJoCo through here."""
+        self._plain = self._base._step_mujoco_simulation
+        self._base._step_mujoco_simulation = self._simulate
 
     def _simulate(self, ctrl: FloatArray, n_frames: int) -> None:
         """Take the steps of MuJoCo that make up one of the environment."""
@@ -237,3 +254,11 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         )
         apply(self._base.data, v_post)
         return True
+
+
+def _generator(seed: int | None) -> np.random.Generator:
+    """Return a generator whose numbers have nothing to do with those of an environment.
+
+    Gymnasium makes its own from the same seed, and draws from it where an episode starts.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
