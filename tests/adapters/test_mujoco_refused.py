@@ -83,6 +83,26 @@ def test_constraints_that_are_switched_off_do_not_matter():
     assert impact_problem(model, data).contacts == ("floor/ball",)
 
 
+def test_constraints_do_not_matter_where_the_model_disables_them_all():
+    model, data = _ball(option='<flag equality="disable"/>', rest=LOCK.format("true"))
+    assert impact_problem(model, data).contacts == ("floor/ball",)
+
+
+@pytest.mark.parametrize("pose", [MujocoSystem, impact_problem], ids=["system", "impact"])
+def test_a_file_is_no_model(pose):
+    _, data = _ball()
+    with pytest.raises(carom.InvalidProblem, match=r"got 'robot.xml'; read.*from_xml_path"):
+        pose("robot.xml", data)
+
+
+def test_a_pair_that_is_told_twice_is_refused():
+    """MuJoCo then finds its contacts twice, with both frictions."""
+    both = PAIR.format("0.6 0.6") + PAIR.format("0.3 0.3")
+    model, data = _ball(rest=both)
+    with pytest.raises(carom.InvalidProblem, match=r"floor/ball are a <pair> 2 times.*but one"):
+        impact_problem(model, data)
+
+
 def test_round_friction_of_a_pair_is_taken():
     model, data = _ball(rest=PAIR.format("0.6 0.6"))
     assert impact_problem(model, data).mu.tolist() == [0.6]

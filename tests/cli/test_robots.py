@@ -64,6 +64,13 @@ def test_block_of_mujoco_is_the_block_of_the_paper(block, capsys, state):
         assert contact["normal"] == pytest.approx([0.0, 0.21], abs=1e-9)
 
 
+@pytest.mark.parametrize("spin", ["-1e-3", "-1.e-3", "-.001", "-1E-03"])
+def test_negative_numbers_are_no_options(block, capsys, spin):
+    found = outcomes(capsys, "--mjcf", block, "--qvel", "-0.", "-1.", spin)
+    v_c = np.array(found["problem"]["contact_velocities"])[:, 0]
+    np.testing.assert_allclose(sorted(v_c), [-1.0005, -0.9995], atol=1e-12)
+
+
 def test_table_lands_on_four_corners(table, capsys):
     arguments = ["--urdf", table, "--shapes", "top", "--mu", "0.5", "--directions", "4"]
     state = ["--qpos", *words(0, 0, 0.1, 0, 0, 0, 1), "--qvel", *words(0, 0, -1, 0, 0, 0)]
@@ -103,6 +110,8 @@ def test_check_takes_robots_too(block, capsys):
         (["--urdf", "{table}"], "name what touches, with --feet or --shapes"),
         (["--urdf", "{table}", "--feet", "toe", "--mu", "1"], "toe"),
         (["--urdf", "{table}", "--feet", "top"], "mu"),
+        (["--urdf", "{table}", "--feet", "top", "--mu", "1", "--fixed-base"], "cannot move"),
+        (["--mjcf", "{block}", "--qvel", "0", "-inf", "0"], "qvel: expected finite numbers"),
         (["--urdf", "{block}", "--feet", "top", "--mu", "1"], "block.xml"),
     ],
 )

@@ -167,6 +167,10 @@ class HalfSpaceSystem(EngineSystem):
         )
 
     def _checked(self, q: ArrayLike) -> FloatArray:
+        if self.nv == 0:
+            raise InvalidProblem(
+                "the robot cannot move: its base is fixed and it has no joints; let the base float"
+            )
         at = vector("q", q, self.nq)
         unit = self._normalized(at)
         worst = int(np.argmax(np.abs(unit - at)))

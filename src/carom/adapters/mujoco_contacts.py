@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra('carom.adapters.mujoco needs MuJoCo: pip install "carom[mujoco]"') from error
 
-__all__ = ["Pair", "check_supported", "contact_names", "find_pairs", "mujoco"]
+__all__ = ["Pair", "check_model", "check_supported", "contact_names", "find_pairs", "mujoco"]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -56,7 +56,7 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
     Raises:
         InvalidProblem: A pair has a geom or a friction that is not supported.
     """
-    explicit = {_key(model.pair_geom1[i], model.pair_geom2[i]): i for i in range(model.npair)}
+    explicit = _explicit_pairs(model)
     found = set(explicit)
     for one, other in combinations(range(model.ngeom), 2):
         if _may_collide(model, one, other):
@@ -82,6 +82,19 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     return tuple(found)
 
 
+def check_model(model: object) -> None:
+    """Refuse what is no model, such as the name of its file.
+
+    Raises:
+        InvalidProblem: It is none.
+    """
+    if not isinstance(model, mujoco.MjModel):
+        raise InvalidProblem(
+            f"model: expected a mujoco.MjModel, got {model!r}; read a file with "
+            f"mujoco.MjModel.from_xml_path"
+        )
+
+
 def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     """Refuse a model of which carom cannot tell the truth.
 
@@ -92,8 +105,9 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
         raise InvalidProblem(
             "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
         )
+    disabled = model.opt.disableflags
     active = np.flatnonzero(data.eq_active)
-    if active.size:
+    if active.size and not disabled & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
         i = int(active[0])
         name = _name(model, mujoco.mjtObj.mjOBJ_EQUALITY, i) or f"number {i}"
         kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
@@ -101,13 +115,28 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
             f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
         )
-    disabled = model.opt.disableflags
     for flag in ("CONTACT", "CONSTRAINT"):
         if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"):
             word = flag.lower()
             raise InvalidProblem(
                 f'the model switches contact off: remove <flag {word}="disable"/> from its option'
             )
+
+
+def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
+    """Return the number of each <pair> of the model, by the numbers of its geoms.
+
+    Raises:
+        InvalidProblem: Two geoms have several, of which MuJoCo makes contacts as often.
+    """
+    keys = [_key(*geoms) for geoms in zip(model.pair_geom1, model.pair_geom2, strict=True)]
+    for (one, other), count in Counter(keys).items():
+        if count > 1:
+            names = _geom_names(model)
+            raise InvalidProblem(
+                f"{names[one]}/{names[other]} are a <pair> {count} times; remove all but one"
+            )
+    return {key: i for i, key in enumerate(keys)}
 
 
 def _key(one: int, other: int) -> tuple[int, int]:

@@ -7,7 +7,13 @@ from typing import Any, final
 import numpy as np
 
 from carom.adapters.engine import NUM_DIRECTIONS, SAME, EngineSystem, tangents
-from carom.adapters.mujoco_contacts import check_supported, contact_names, find_pairs, mujoco
+from carom.adapters.mujoco_contacts import (
+    check_model,
+    check_supported,
+    contact_names,
+    find_pairs,
+    mujoco,
+)
 from carom.adapters.mujoco_limits import limits_reached, warn_of_limits
 from carom.adapters.mujoco_model import copy_inputs, vector, velocity_map, with_margin
 from carom.errors import InvalidProblem
@@ -53,7 +59,8 @@ class MujocoSystem(EngineSystem):
     Raises:
         InvalidProblem: The margin is not positive, or the model has parts that are not supported:
             active equality constraints, flexible bodies, height fields, friction that differs
-            along the two tangents, surfaces that move, contact that is switched off.
+            along the two tangents, surfaces that move, a pair of geoms that is told twice, contact
+            that is switched off.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
@@ -95,6 +102,7 @@ class MujocoSystem(EngineSystem):
     ) -> None:
         if not (np.isfinite(margin) and margin > 0.0):
             raise InvalidProblem(f"margin: expected a number > 0, got {margin!r}")
+        check_model(model)
         source = mujoco.MjData(model) if data is None else data
         check_supported(model, source)
         self.margin = float(margin)

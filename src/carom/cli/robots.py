@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ keyframe, or --qpos and --qvel, as the engine orders them (MuJoCo, Pinocchio);
 without them the model's own configuration, at rest. All contacts that touch
 there take part. A floor is part of an MJCF file; with --urdf it is z = 0."""
 
+NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|-(inf|nan)$", re.IGNORECASE)
+"""What argparse shall take for a number: by itself it takes -1. and -1e-3 for options."""
 # Per kind of file, the options that bear on it.
 OPTIONS = {
     "mjcf": ("keyframe", "qpos", "qvel", "gap_tolerance", "directions"),
@@ -32,6 +35,7 @@ OPTIONS = {
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
     """Declare the options of robots."""
+    parser._negative_number_matcher = NEGATIVE
     add = parser.add_argument_group("a robot in place of SCENE|FILE").add_argument
     add("--mjcf", metavar="FILE", type=Path, help="a model of MuJoCo (needs carom[mujoco])")
     add("--urdf", metavar="FILE", type=Path, help="a robot (needs carom[pinocchio])")
