@@ -26,6 +26,7 @@ POSES = {
 }
 FORWARD, DOWN = 0.3, 1.0  # velocity of the landing [m/s]
 DAMPED = 10.0  # a damping ratio with which MuJoCo's contacts hardly bounce
+BRIEF = 1e-3  # so long MuJoCo steps [s]: all feet touch, and fast legs soon are elsewhere
 
 
 def landing(robot: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -57,7 +58,7 @@ def main(
     print(spread)
 
     # MuJoCo's own answer to the same state, with stiff contacts and small steps: one of many.
-    own = engine_outcome(model, data, damping_ratio=DAMPED)
+    own = engine_outcome(model, data, damping_ratio=DAMPED, duration=BRIEF)
     print("what MuJoCo makes of it, as contact velocities [m/s], normal first:")
     for name, velocity in zip(problem.contacts, problem.contact_velocity(own), strict=True):
         print(f"  {name}: {np.round(velocity, 4) + 0.0}")

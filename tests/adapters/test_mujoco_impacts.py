@@ -249,6 +249,20 @@ def test_mujoco_lifts_what_slides(damping_ratio):
     assert outcomes.distance(v) > 0.18
 
 
+def test_friction_that_overrides_all_contacts_acts_in_mujoco_too():
+    """A block that slides on is slowed by mu times what stops its fall."""
+    model = rocking_block()
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_OVERRIDE
+    model.opt.o_friction[:2] = 0.05
+    data = mujoco.MjData(model)
+    data.qpos[1] = 1.0
+    data.qvel[:] = 1.0, -0.44, 0.0
+    assert (impact_problem(model, data).mu == 0.05).all()
+    v = engine_outcome(model, data, damping_ratio=10.0)
+    assert data.qvel[0] - v[0] == pytest.approx(0.05 * (v[1] + 0.44), rel=0.01)
+    assert v[1] < 0.06
+
+
 def test_mujoco_lands_a_quadruped_in_the_set():
     """Ant on four feet: damped enough, MuJoCo picks one of the outcomes."""
     model, data = landing("ant")

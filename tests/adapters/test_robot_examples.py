@@ -82,3 +82,16 @@ def test_humanoid(robot, tmp_path):
     turns = stiff.v_post[:, 4]  # of the level base, about the axis to its left
     for least, most in example.pitch_rates(robot, stiff).values():
         assert (least, most) == pytest.approx((turns.min(), turns.max()), abs=1e-9)
+
+
+@pytest.mark.parametrize("robot", ["walker2d", "hopper", slow("ant"), "humanoid"])
+def test_gymnasium_robot(robot, tmp_path):
+    """MuJoCo stops all feet, as one of the outcomes does; J is that of the first touch."""
+    pytest.importorskip("gymnasium")
+    example = load("gymnasium_landing")
+    outcomes, _, own = example.main(robot, str(tmp_path / "figure.png"))
+    check_parts(outcomes)
+    problem = outcomes.problem
+    assert problem.J_n @ own == pytest.approx(np.zeros(problem.num_contacts), abs=0.005)
+    speed = np.sqrt(2.0 * problem.kinetic_energy(problem.v_pre))
+    assert outcomes.distance(own) < 0.01 * speed

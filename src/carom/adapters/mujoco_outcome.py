@@ -44,7 +44,9 @@ def engine_outcome(
         timeconst: Of contacts, the first number of `solref`, at least two time steps [s].
         damping_ratio: Of contacts, the second number of `solref`.
         duration: How long MuJoCo steps [s]. A contact that is a gap apart takes part if it closes
-            in that time.
+            in that time. The robot moves on meanwhile, and its velocity is that of where it then
+            is: if all contacts touch at the start and joints are fast, ten times `timeconst` is
+            enough, and better.
 
     Returns:
         (nv,) velocity.
@@ -92,13 +94,15 @@ def _stiff(model: mujoco.MjModel, timestep: float, solref: tuple[float, float]) 
     stiff = copy.copy(model)
     stiff.opt.timestep = timestep
     stiff.opt.tolerance = 0.0
-    stiff.opt.enableflags = 0
+    stiff.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
     for flag in SWITCHED_OFF:
         stiff.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
     for margins in (stiff.geom_margin, stiff.geom_gap, stiff.pair_margin, stiff.pair_gap):
         margins[:] = 0.0
+    stiff.opt.o_margin = 0.0
     for solrefs in (stiff.geom_solref, stiff.pair_solref, stiff.pair_solreffriction):
         solrefs[:] = solref
-    for solimp in (stiff.geom_solimp, stiff.pair_solimp):
-        solimp[:, :2] = IMPEDANCE
+    stiff.opt.o_solref[:] = solref
+    for solimp in (stiff.geom_solimp, stiff.pair_solimp, stiff.opt.o_solimp):
+        solimp[..., :2] = IMPEDANCE
     return stiff
