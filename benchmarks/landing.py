@@ -111,7 +111,7 @@ def _programs(problem: carom.ImpactProblem) -> list[MathematicalProgram]:
     W = step_matrix(space.A, space.mu, space.directions)
     programs = []
     for sample in range(NUM_DRAKE):
-        record = sampler.record(sample, law.max_steps)
+        record = sampler.record(sample, sampler.rule.max_steps)
         record = record[record[:, 2 * c] >= 0]
         before = np.vstack([problem.start, record[:-1, :c]])
         for v_c, step in zip(before, record, strict=True):

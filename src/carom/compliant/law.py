@@ -125,13 +125,6 @@ class Compliant:
                 f"{', '.join(names)}, got {len(stiffness)}"
             )
         start = np.array(q, dtype=np.float64)
-        phi = system.gap(start)
-        deepest = int(np.argmin(phi))
-        if phi[deepest] < -TOUCH:
-            raise InvalidProblem(
-                f"q: expected a configuration that just touches, got contact {names[deepest]!r} "
-                f"with a gap of {phi[deepest]:.3g} m; move it apart"
-            )
         run = Run(self, system, start, np.array(problem.v_pre), np.full(len(names), stiffness))
         return run.to_the_end()
 
