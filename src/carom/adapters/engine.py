@@ -169,9 +169,11 @@ def tangents(normal: FloatArray) -> FloatArray:
     the same in every engine, and change smoothly with the normal but where it points down.
     """
     x, y, z = normal
-    if z < -1.0 + SAME:
+    across = x * x + y * y
+    if z < 0.0 and across < SAME**2:
         return np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-    a = 1.0 / (1.0 + z)
+    # Both are 1 / (1 + z); the other one keeps its digits where the normal points down.
+    a = (1.0 - z) / across if z < 0.0 else 1.0 / (1.0 + z)
     return np.array([[1.0 - a * x * x, -a * x * y, -x], [-a * x * y, 1.0 - a * y * y, -y]])
 
 
