@@ -112,11 +112,19 @@ class EngineSystem(System):
         here = self.dynamics(q)
         return self._gather(
             here,
-            self._touching(here.phi, gap_tolerance),
+            self._near(here, gap_tolerance),
             v,
             num_directions=num_directions,
             without_collision=without_collision,
         )
+
+    def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
+        """Return the numbers of the contacts that touch in a state.
+
+        Raises:
+            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
+        """
+        return self._touching(here.phi, gap_tolerance)
 
     def _gather(
         self,

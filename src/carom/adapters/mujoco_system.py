@@ -257,25 +257,26 @@ class MujocoSystem(EngineSystem):
             )
         return super().impact_problem(q, v, gap_tolerance, **options)
 
-    def _gather(
-        self, here: Dynamics, near: IntArray, v: ArrayLike, **options: Any
-    ) -> ImpactProblem:
-        """Make some contacts of a state into an impact, but for those that no motion opens.
+    def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
+        """Return the contacts that touch in a state, but for those that no motion opens.
 
         Raises:
-            InvalidProblem: There are no others, or v is wrong.
+            InvalidProblem: There are no others, or one penetrates by more than the tolerance.
         """
-        opening = self._opening(here, near)
-        if opening.size == 0:
+        found = np.flatnonzero(here.phi <= gap_tolerance)
+        opening = self._opening(here, found)
+        if found.size and not opening.size:
             raise InvalidProblem(
-                f"no motion opens or closes {self.contacts[near[0]]!r}, and nothing else touches"
+                f"no motion opens or closes {self.contacts[found[0]]!r}, and nothing else touches"
             )
-        return super()._gather(here, opening, v, **options)
+        phi = here.phi.copy()
+        phi[np.setdiff1d(found, opening)] = np.inf
+        return self._touching(phi, gap_tolerance)
 
     def _opening(self, here: Dynamics, near: IntArray) -> IntArray:
         """Return those of some contacts, by their numbers (m,), that some motion opens.
 
-        A planar robot may touch a wall beside it for all time.
+        A planar robot may touch a wall beside it for all time, and an arm its own base.
         """
         rows = np.abs(here.J_n[near]).max(axis=1, initial=0.0)
         return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
