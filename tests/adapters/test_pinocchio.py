@@ -239,3 +239,34 @@ def test_quaternions_that_drift_are_set_right():
     drifted = q.copy()
     drifted[3:7] *= 1.0 + 1e-4
     np.testing.assert_allclose(system.gap(drifted), system.gap(q), atol=1e-12)
+
+
+def pendulum(joint):
+    """Return a rod of 1 m along x that turns about y, with 2 kg and the inertia 0.5 at its tip."""
+    model = pin.Model()
+    index = model.addJoint(0, joint, pin.SE3.Identity(), "hinge")
+    at = pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0]))
+    inertia = pin.Inertia(2.0, np.zeros(3), 0.5 * np.eye(3))
+    model.appendBodyToJoint(index, inertia, at)
+    model.addFrame(pin.Frame("tip", index, 0, at, pin.FrameType.OP_FRAME))
+    return PinocchioSystem(model, ["tip"], mu=0.5)
+
+
+@pytest.mark.parametrize(
+    ("joint", "q"),
+    [(pin.JointModelRY(), [0.3]), (pin.JointModelRUBY(), [np.cos(0.3), np.sin(0.3)])],
+    ids=["angle", "circle"],
+)
+def test_robot_with_one_velocity(joint, q):
+    """By hand: a turn about y takes the tip down, by the cosine of the angle."""
+    system = pendulum(joint)
+    c, s = np.cos(0.3), np.sin(0.3)
+    here = system.dynamics(q, [2.0])
+    assert here.M == pytest.approx(np.array([[2.5]]))
+    assert here.phi == pytest.approx([-s])
+    assert here.J_n == pytest.approx(np.array([[-c]]))
+    assert here.J_t == pytest.approx(np.array([[[-s], [0.0]]]))
+    assert here.bias == pytest.approx(np.array([[4.0 * s, -4.0 * c, 0.0]]))
+    assert here.force == pytest.approx([2.0 * 9.81 * c])
+    expected = [[1.0]] if system.nq == 1 else [[-s], [c]]
+    assert system.velocity_map(q) == pytest.approx(np.array(expected))

@@ -185,7 +185,8 @@ class PinocchioSystem(HalfSpaceSystem):
         Raises:
             InvalidProblem: As in `dynamics`.
         """
-        return np.asarray(pin.tangentMap(self._model, self._checked(q)), dtype=np.float64)
+        gamma = np.array(pin.tangentMap(self._model, self._checked(q)), dtype=np.float64)
+        return gamma.reshape(self.nq, self.nv)
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the potential energy of gravity [J].
@@ -205,7 +206,8 @@ class PinocchioSystem(HalfSpaceSystem):
 
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         model, data, aligned = self._model, self._data, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        M = np.array(pin.crba(model, data, q))
+        # Pinocchio returns a matrix with one column as a vector.
+        M = np.array(pin.crba(model, data, q)).reshape(self.nv, self.nv)
         # Some versions fill the upper half alone.
         M = np.triu(M) + np.triu(M, 1).T
         force = -np.array(pin.nonLinearEffects(model, data, q, v))
@@ -221,7 +223,7 @@ class PinocchioSystem(HalfSpaceSystem):
         frames = FrameMotion(
             position=np.array([placement.translation for placement in placements]),
             rotation=np.array([placement.rotation for placement in placements]),
-            J=np.array(jacobians),
+            J=np.array(jacobians).reshape(-1, 6, self.nv),
             bias=np.array(biases),
         )
         return M, force, frames
