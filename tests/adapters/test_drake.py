@@ -12,7 +12,7 @@ real_robots = pytest.importorskip("tests.reference.real_robots")
 
 from pydrake.geometry import Box, Capsule, Cylinder, Sphere  # noqa: E402
 from pydrake.multibody.plant import MultibodyPlant  # noqa: E402
-from pydrake.multibody.tree import SpatialInertia  # noqa: E402
+from pydrake.multibody.tree import RevoluteJoint, SpatialInertia  # noqa: E402
 
 import carom  # noqa: E402
 from carom.adapters.drake import DrakeSystem, HalfSpace, scene_contacts  # noqa: E402
@@ -266,9 +266,31 @@ def coupled():
     return plant
 
 
+def locked():
+    """Return a plant with one joint, and a context in which it is locked."""
+    plant = MultibodyPlant(time_step=0.01)
+    for name in ("ball", "other"):
+        plant.AddRigidBody(name, BALL)
+    frames = (plant.GetBodyByName(name).body_frame() for name in ("ball", "other"))
+    joint = plant.AddJoint(RevoluteJoint("hinge", *frames, [0.0, 1.0, 0.0]))
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    joint.Lock(context)
+    return plant, context
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (
+            lambda: DrakeSystem(locked()[0], ["ball"], locked()[1], mu=1),
+            "context: expected one of this plant",
+        ),
+        (lambda: DrakeSystem(balls()[0], ["ball"], "context", mu=1), "context: expected one of"),
+        (
+            lambda: DrakeSystem((pair := locked())[0], ["ball"], pair[1], mu=1),
+            "joint 'hinge' is locked, which is not supported; unlock it, or weld it",
+        ),
         (lambda: DrakeSystem(unfinished(), ["ball"], mu=1), r"call plant.Finalize\(\) first"),
         (lambda: DrakeSystem("plant", ["ball"], mu=1), "expected a MultibodyPlant"),
         (lambda: DrakeSystem(coupled(), ["ball"], mu=1), "expected no constraints .* got 1"),

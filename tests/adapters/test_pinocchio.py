@@ -262,7 +262,7 @@ def test_robot_with_one_velocity(joint, q):
     system = pendulum(joint)
     c, s = np.cos(0.3), np.sin(0.3)
     here = system.dynamics(q, [2.0])
-    assert here.M == pytest.approx(np.array([[2.5]]))
+    assert here.M.tolist() == [[pytest.approx(2.5)]]
     assert here.phi == pytest.approx([-s])
     assert here.J_n == pytest.approx(np.array([[-c]]))
     assert here.J_t == pytest.approx(np.array([[[-s], [0.0]]]))

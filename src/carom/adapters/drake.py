@@ -51,8 +51,9 @@ class DrakeSystem(HalfSpaceSystem):
         mu: Friction coefficient of all contacts that have none of their own.
 
     Raises:
-        InvalidProblem: The plant is not finalized or has constraints, or there is no such frame, no
-            contact or no friction coefficient.
+        InvalidProblem: The plant is not finalized or has constraints, the context is another
+            plant's or has locked joints, or there is no such frame, no contact or no friction
+            coefficient.
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
@@ -90,6 +91,7 @@ class DrakeSystem(HalfSpaceSystem):
         self._plant = plant
         self._context = plant.CreateDefaultContext()
         if context is not None:
+            _check_context(plant, context)
             self._context.SetTimeStateAndParametersFrom(context)
         self._frames = [_frame(plant, name) for name in self._frame_names]
         self._quaternions = [
@@ -283,6 +285,23 @@ def _check_plant(plant: Any) -> None:
             f"plant: expected no constraints (couplers, welds, distances, balls, tendons), got "
             f"{plant.num_constraints()}; they are not supported"
         )
+
+
+def _check_context(plant: Any, context: Any) -> None:
+    try:
+        # Drake ends the program if it copies from a context of another plant.
+        plant.ValidateContext(context)
+    except (RuntimeError, TypeError) as error:
+        raise InvalidProblem(
+            "context: expected one of this plant, from plant.CreateDefaultContext() or "
+            "plant.GetMyContextFromRoot(...)"
+        ) from error
+    for joint in (plant.get_joint(i) for i in plant.GetJointIndices()):
+        if joint.num_velocities() and joint.is_locked(context):
+            raise InvalidProblem(
+                f"context: joint {joint.name()!r} is locked, which is not supported; unlock it, or "
+                f"weld it in the plant"
+            )
 
 
 def _ground(inspector: Any) -> Any:
