@@ -193,6 +193,7 @@ def test_limits_of_ball_joints_and_tendons_are_known():
     system = MujocoSystem(model)
     free, turned = np.array([1.0, 0.0, 0.0, 0.0, 0.1]), np.array([0.8, 0.6, 0.0, 0.0, 0.1])
     assert system.limits_reached(free) == ()
+    assert system.limits_reached(free * [-1, -1, -1, -1, 1]) == ()
     assert system.limits_reached(turned) == ("joint 'neck'",)
     assert system.limits_reached(-turned + [0, 0, 0, 0, 0.35]) == ("joint 'neck'", "tendon 'cord'")
 

@@ -85,7 +85,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
             was, to the last bit.
         law: Of which `draw_path` draws; `Routh()` if not given. `Routh(selection="lemke")` is
             several times as quick where many contacts touch in space, and may miss outcomes.
-        seed: Of the draws. `reset(seed=...)` sets it anew.
+        seed: Of the draws. `reset(seed=...)` sets it anew. The environment's own random numbers
+            are others, though it has the same seed.
         gap_tolerance: A contact touches if its gap is at most this [m].
         speed: An impact begins if a contact approaches faster than this [m/s]. Above what gravity
             makes of rest in one step.

@@ -42,6 +42,12 @@ class MujocoSystem(EngineSystem):
     friction of each pair as MuJoCo combines it. What is left out: limits of joints and tendons,
     friction loss in joints, torsional and rolling friction, adhesion, and how soft contacts are.
 
+    Contacts with planes and between boxes, spheres and capsules are exact. For other convex geoms,
+    such as meshes and cylinders on a box, MuJoCo makes several contacts of nearly parallel faces:
+    their normal may be that of either face, which are up to some 7 degrees apart, and gaps of
+    cylinders err by up to 0.5 mm. Use planes for floors, or have one contact for each pair, with
+    <flag multiccd="disable"/>.
+
     Model and data are copied: later changes of theirs have no effect here, nor the other way round.
     Two threads must not ask one system at the same time.
 
