@@ -44,8 +44,7 @@ class Evolution:
 
     Attributes:
         scene: The scene.
-        outcomes: Samples by carom's own draws, with the paper's step; as many as in the paper, or
-            a quarter of that where there is no exact set.
+        outcomes: As many samples as in the paper, with its step, by carom's own draws.
         papers: As many samples as in the paper, by its draws and by Lemke's solution of each step.
         exact: The exact set, where it can be had.
         simultaneous: Every solution of the simultaneous law.
@@ -66,9 +65,7 @@ class Evolution:
         problem = scene.problem
         count, step = effort.samples(scene.num_samples), scene.step_impulse
         small = problem.num_contacts <= EXACT_UP_TO
-        # With many contacts carom's draws take six times the LCPs of the paper's.
-        own_count = count if small or effort.quick else count // 4
-        outcomes = Routh(own_count, step, progress=progress).resolve(problem)
+        outcomes = Routh(count, step, progress=progress).resolve(problem)
         papers = Routh(
             count, step, max_steps=scene.max_steps, draw="uniform", selection="lemke"
         ).resolve(problem)
