@@ -107,16 +107,22 @@ class EngineSystem(System):
             num_directions: Friction directions of a contact in space, at least 3.
 
         Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
+            InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the
+                tolerance is above what the system looks at.
         """
         here = self.dynamics(q)
-        return self._gather(
+        problem = self._gather(
             here,
             self._near(here, gap_tolerance),
             v,
             num_directions=num_directions,
             without_collision=without_collision,
         )
+        self._warn(q)
+        return problem
+
+    def _warn(self, q: ArrayLike) -> None:
+        """Warn of what would act at a configuration, and is left out."""
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
         """Return the numbers of the contacts that touch in a state.

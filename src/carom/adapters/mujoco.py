@@ -6,7 +6,7 @@ import numpy as np
 
 from carom.adapters.engine import NUM_DIRECTIONS
 from carom.adapters.mujoco_contacts import mujoco
-from carom.adapters.mujoco_limits import LimitIgnored, warn_of_limits
+from carom.adapters.mujoco_limits import LimitIgnored
 from carom.adapters.mujoco_model import vector
 from carom.adapters.mujoco_outcome import engine_outcome
 from carom.adapters.mujoco_system import MARGIN, MujocoSystem
@@ -73,15 +73,13 @@ def impact_problem(
     if not (np.isfinite(gap_tolerance) and gap_tolerance >= 0.0):
         raise InvalidProblem(f"gap_tolerance: expected a number >= 0, got {gap_tolerance!r}")
     system = MujocoSystem(model, data, margin=max(MARGIN, 2.0 * gap_tolerance))
-    problem = system._posed(
+    return system.impact_problem(
         data.qpos,
         data.qvel,
         gap_tolerance,
         without_collision=without_collision,
         num_directions=num_directions,
     )
-    warn_of_limits(system.limits_reached(data.qpos))
-    return problem
 
 
 def apply(data: mujoco.MjData, v_post: ArrayLike) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 
 import numpy as np
@@ -22,19 +23,22 @@ class LimitIgnored(UserWarning):
     """
 
 
-def warn_of_limits(ends: tuple[str, ...], stacklevel: int = 3) -> None:
-    """Warn if a joint or tendon is at the end of its range.
-
-    Args:
-        ends: What is at the end.
-        stacklevel: Whose line is warned of; 3 is the caller of whoever calls this.
-    """
+def warn_of_limits(ends: tuple[str, ...]) -> None:
+    """Warn that joints or tendons are at the end of their range, if there are any."""
     if ends:
         warnings.warn(
             f"at the end of its range, which the impact does not know: {', '.join(ends)}",
             LimitIgnored,
-            stacklevel=stacklevel,
+            stacklevel=_levels_to_the_user(),
         )
+
+
+def _levels_to_the_user() -> int:
+    """Return how many calls above `warn_of_limits` the code is that is none of the adapters."""
+    frame, levels = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals["__name__"].startswith("carom.adapters."):
+        frame, levels = frame.f_back, levels + 1
+    return levels
 
 
 def limits_reached(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from carom.adapters.engine import NUM_DIRECTIONS, SAME, EngineSystem, tangents
+from carom.adapters.engine import SAME, EngineSystem, tangents
 from carom.adapters.mujoco_contacts import (
     check_model,
     check_supported,
@@ -17,7 +17,6 @@ from carom.adapters.mujoco_contacts import (
 from carom.adapters.mujoco_limits import limits_reached, warn_of_limits
 from carom.adapters.mujoco_model import copy_inputs, vector, velocity_map, with_margin
 from carom.errors import InvalidProblem
-from carom.impact.problem import ImpactProblem
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray, IntArray
 
@@ -41,6 +40,7 @@ class MujocoSystem(EngineSystem):
     What is there: armature, springs, damping, gravity, actuators and applied forces; sliding
     friction of each pair as MuJoCo combines it. What is left out: limits of joints and tendons,
     friction loss in joints, torsional and rolling friction, adhesion, and how soft contacts are.
+    `impact_problem` warns (`LimitIgnored`) of joints and tendons at the end of their range.
 
     Contacts with planes and between boxes, spheres and capsules are exact. For other convex geoms,
     such as meshes and cylinders on a box, MuJoCo makes several contacts of nearly parallel faces:
@@ -201,44 +201,6 @@ class MujocoSystem(EngineSystem):
         bias = self._bias(position, velocity, phi)
         return Dynamics(M, force, phi, J[:, 0], J[:, 1:], bias)
 
-    def impact_problem(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        gap_tolerance: float = 1e-6,
-        *,
-        without_collision: bool = False,
-        num_directions: int = NUM_DIRECTIONS,
-    ) -> ImpactProblem:
-        """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
-
-        Contacts that are the same in all that matters are one. If no contact can slide but along
-        one line, as in a planar model, the problem is planar.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity before the impact, (nv,).
-            gap_tolerance: A contact touches if its gap is at most this [m].
-            without_collision: Let contacts at rest act although nothing collides.
-            num_directions: Friction directions of a contact in space, at least 3.
-
-        Raises:
-            InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the
-                tolerance is above the margin.
-
-        Warns:
-            LimitIgnored: A joint or tendon is at the end of its range, which has no part in this.
-        """
-        problem = self._posed(
-            q,
-            v,
-            gap_tolerance,
-            without_collision=without_collision,
-            num_directions=num_directions,
-        )
-        warn_of_limits(self.limits_reached(q))
-        return problem
-
     def limits_reached(self, q: ArrayLike) -> tuple[str, ...]:
         """Name the joints and tendons that are at the end of their range, or beyond it.
 
@@ -252,23 +214,22 @@ class MujocoSystem(EngineSystem):
         mujoco.mj_tendon(self.model, self._data)
         return limits_reached(self.model, self._data)
 
-    def _posed(
-        self, q: ArrayLike, v: ArrayLike, gap_tolerance: float, **options: Any
-    ) -> ImpactProblem:
-        """Gather contacts as `impact_problem` does, and say nothing of limits."""
-        if not 0.0 <= gap_tolerance <= self.margin:
-            raise InvalidProblem(
-                f"gap_tolerance: expected from 0 to the margin of {self.margin:g} m, got "
-                f"{gap_tolerance:g} m; give MujocoSystem a larger margin"
-            )
-        return super().impact_problem(q, v, gap_tolerance, **options)
+    def _warn(self, q: ArrayLike) -> None:
+        """Warn of joints and tendons at the end of their range."""
+        warn_of_limits(self.limits_reached(q))
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
         """Return the contacts that touch in a state, but for those that no motion opens.
 
         Raises:
-            InvalidProblem: There are no others, or one penetrates by more than the tolerance.
+            InvalidProblem: There are no others, one penetrates by more than the tolerance, or the
+                tolerance is above the margin.
         """
+        if not 0.0 <= gap_tolerance <= self.margin:
+            raise InvalidProblem(
+                f"gap_tolerance: expected from 0 to the margin of {self.margin:g} m, got "
+                f"{gap_tolerance:g} m; give MujocoSystem a larger margin"
+            )
         found = np.flatnonzero(here.phi <= gap_tolerance)
         opening = self._opening(here, found)
         if found.size and not opening.size:

@@ -15,41 +15,28 @@ from carom.reproduce.exhibits import (
 
 __all__ = ["EXHIBITS"]
 
-_FOUND = {
+EXHIBITS: dict[str, Exhibit] = {
     exhibit.name: exhibit
-    for module in (
-        ball,
-        direction,
-        impacts,
-        parameters,
-        performance,
-        routh_path,
-        scenes,
-        sweeps,
-        zeno,
+    for exhibit in (
+        scenes.BLOCK,
+        direction.DIRECTION,
+        routh_path.ROUTH_PATH,
+        scenes.COMPASS,
+        scenes.BOX,
+        ball.BALL_PHASE,
+        zeno.CYCLE,
+        zeno.TRAJECTORY,
+        impacts.BLOCK,
+        impacts.COMPASS,
+        impacts.BOX,
+        performance.PERFORMANCE,
+        sweeps.STIFFNESS,
+        sweeps.ANGLE,
+        scenes.RAMONE,
+        impacts.RAMONE,
+        scenes.STACK,
+        impacts.STACK,
+        parameters.PARAMETERS,
     )
-    for exhibit in module.EXHIBITS
 }
-_ORDER = (
-    "rocking-block-outcomes",
-    "set-valued-direction",
-    "routh-path",
-    "compass-gait-outcomes",
-    "box-wall-outcomes",
-    "ball-phase",
-    "zeno-cycle",
-    "zeno-trajectory",
-    "rocking-block-evolution",
-    "compass-gait-evolution",
-    "box-wall-evolution",
-    "performance",
-    "stiffness-sweep",
-    "angle-sweep",
-    "ramone-outcomes",
-    "ramone-evolution",
-    "disk-stack-outcomes",
-    "disk-stack-evolution",
-    "parameters",
-)
-EXHIBITS: dict[str, Exhibit] = {name: _FOUND[name] for name in _ORDER}
 """By name."""

@@ -120,12 +120,10 @@ def _note(ax: Axes, words: str, point: tuple[float, float], offset: tuple[float,
     ax.annotate(words, xy=point, xytext=offset, textcoords="offset points", va="center", fontsize=9)
 
 
-EXHIBITS = (
-    Exhibit(
-        "ball-phase",
-        "Figure 6 (fig:penetrationproof)",
-        "A ball over the ground: why nothing penetrates",
-        make,
-        (3.0, 3.0),
-    ),
+BALL_PHASE = Exhibit(
+    "ball-phase",
+    "Figure 6 (fig:penetrationproof)",
+    "A ball over the ground: why nothing penetrates",
+    make,
+    (3.0, 3.0),
 )

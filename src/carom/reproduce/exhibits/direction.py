@@ -106,12 +106,10 @@ def _draw_flow(ax: Axes, motions: list[FloatArray]) -> None:
     ax.set_title("motions with dv/ds in -Unit(v)", loc="left", fontsize=11)
 
 
-EXHIBITS = (
-    Exhibit(
-        "set-valued-direction",
-        "Figure 2 (fig:unit)",
-        "A set-valued function and the motions of its inclusion",
-        make,
-        (2.0, 2.0),
-    ),
+DIRECTION = Exhibit(
+    "set-valued-direction",
+    "Figure 2 (fig:unit)",
+    "A set-valued function and the motions of its inclusion",
+    make,
+    (2.0, 2.0),
 )

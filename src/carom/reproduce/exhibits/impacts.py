@@ -291,40 +291,38 @@ def _largest_slip_on_the_way(outcomes: SampledSet, contact: int) -> float:
     return max(float(np.abs(v @ outcomes.problem.J_t[contact, 0]).max()) for v in paths)
 
 
-EXHIBITS = (
-    Exhibit(
-        "rocking-block-evolution",
-        "Figure 9 (fig:phone_evolution)",
-        "The velocities of a block that lands flat on two corners",
-        block,
-        (3.0, 1.0),
-    ),
-    Exhibit(
-        "compass-gait-evolution",
-        "Figure 10 (fig:compass_evolution)",
-        "The velocities of a compass gait that takes a wide step",
-        compass,
-        (8.0, 2.0),
-    ),
-    Exhibit(
-        "box-wall-evolution",
-        "Figure 11 (fig:box_evolution)",
-        "The velocities of a box that slides into a wall",
-        box,
-        (6.0, 2.0),
-    ),
-    Exhibit(
-        "ramone-evolution",
-        "Figure 13 (fig:ramone)",
-        "The velocities of the walker RAMone at a footfall",
-        ramone,
-        (8.0, 2.0),
-    ),
-    Exhibit(
-        "disk-stack-evolution",
-        "Figure 14 (fig:stack)",
-        "The velocities of a disc that falls on two others",
-        stack,
-        (160.0, 4.0),
-    ),
+BLOCK = Exhibit(
+    "rocking-block-evolution",
+    "Figure 9 (fig:phone_evolution)",
+    "The velocities of a block that lands flat on two corners",
+    block,
+    (3.0, 1.0),
+)
+COMPASS = Exhibit(
+    "compass-gait-evolution",
+    "Figure 10 (fig:compass_evolution)",
+    "The velocities of a compass gait that takes a wide step",
+    compass,
+    (8.0, 2.0),
+)
+BOX = Exhibit(
+    "box-wall-evolution",
+    "Figure 11 (fig:box_evolution)",
+    "The velocities of a box that slides into a wall",
+    box,
+    (6.0, 2.0),
+)
+RAMONE = Exhibit(
+    "ramone-evolution",
+    "Figure 13 (fig:ramone)",
+    "The velocities of the walker RAMone at a footfall",
+    ramone,
+    (8.0, 2.0),
+)
+STACK = Exhibit(
+    "disk-stack-evolution",
+    "Figure 14 (fig:stack)",
+    "The velocities of a disc that falls on two others",
+    stack,
+    (160.0, 4.0),
 )

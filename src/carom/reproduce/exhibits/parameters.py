@@ -145,12 +145,10 @@ PRINTED = {
 }
 """Step size [N s], trajectory length and set size."""
 
-EXHIBITS = (
-    Exhibit(
-        "parameters",
-        "Tables 4 to 8 (table:PhoneDetails to table:DiskStackingDetails)",
-        "The parameters of the five examples",
-        make,
-        (0.5, 0.5),
-    ),
+PARAMETERS = Exhibit(
+    "parameters",
+    "Tables 4 to 8 (table:PhoneDetails to table:DiskStackingDetails)",
+    "The parameters of the five examples",
+    make,
+    (0.5, 0.5),
 )

@@ -113,12 +113,10 @@ def _draw(problem: ImpactProblem, v_c: FloatArray) -> Figure:
     return figure
 
 
-EXHIBITS = (
-    Exhibit(
-        "routh-path",
-        "Figure 3 (fig:routh)",
-        "The velocity of one contact through an impact by Routh's method",
-        make,
-        (1.0, 1.0),
-    ),
+ROUTH_PATH = Exhibit(
+    "routh-path",
+    "Figure 3 (fig:routh)",
+    "The velocity of one contact through an impact by Routh's method",
+    make,
+    (1.0, 1.0),
 )

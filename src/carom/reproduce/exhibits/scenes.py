@@ -211,40 +211,38 @@ def _columns(count: int, slenderness: float) -> int:
     return 2 if slenderness < 0.5 else (4 if count == 4 else 3)
 
 
-EXHIBITS = (
-    Exhibit(
-        "rocking-block-outcomes",
-        "Figure 1 (fig:phone)",
-        "A block lands flat on two corners: three outcomes by the order of impulses",
-        block,
-        (1.5, 1.5),
-    ),
-    Exhibit(
-        "compass-gait-outcomes",
-        "Figure 4 (fig:compass_setup)",
-        "A compass gait takes a wide step: three outcomes at once",
-        compass,
-        (1.5, 1.5),
-    ),
-    Exhibit(
-        "box-wall-outcomes",
-        "Figure 5 (fig:box)",
-        "A box slides into a wall: at once, and in sequence",
-        box,
-        (1.5, 1.5),
-    ),
-    Exhibit(
-        "ramone-outcomes",
-        "Figure 13a (fig:ramone_diagram)",
-        "RAMone at a footfall",
-        ramone,
-        (1.5, 1.5),
-    ),
-    Exhibit(
-        "disk-stack-outcomes",
-        "Figure 14a (fig:stack_diagram)",
-        "A disc falls on two others",
-        stack,
-        (3.0, 2.0),
-    ),
+BLOCK = Exhibit(
+    "rocking-block-outcomes",
+    "Figure 1 (fig:phone)",
+    "A block lands flat on two corners: three outcomes by the order of impulses",
+    block,
+    (1.5, 1.5),
+)
+COMPASS = Exhibit(
+    "compass-gait-outcomes",
+    "Figure 4 (fig:compass_setup)",
+    "A compass gait takes a wide step: three outcomes at once",
+    compass,
+    (1.5, 1.5),
+)
+BOX = Exhibit(
+    "box-wall-outcomes",
+    "Figure 5 (fig:box)",
+    "A box slides into a wall: at once, and in sequence",
+    box,
+    (1.5, 1.5),
+)
+RAMONE = Exhibit(
+    "ramone-outcomes",
+    "Figure 13a (fig:ramone_diagram)",
+    "RAMone at a footfall",
+    ramone,
+    (1.5, 1.5),
+)
+STACK = Exhibit(
+    "disk-stack-outcomes",
+    "Figure 14a (fig:stack_diagram)",
+    "A disc falls on two others",
+    stack,
+    (3.0, 2.0),
 )

@@ -136,19 +136,17 @@ def _made(
     return Made(remarks, {"sweep": figure}, {"outcomes": Table(columns, rows)}, findings)
 
 
-EXHIBITS = (
-    Exhibit(
-        "stiffness-sweep",
-        "Figure 12, top (fig:block_sensitivity)",
-        "Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5",
-        stiffness,
-        (30.0, 6.0),
-    ),
-    Exhibit(
-        "angle-sweep",
-        "Figure 12, bottom (fig:block_sensitivity)",
-        "Compliant blocks: the angle at landing varied by 0.01 degrees",
-        angle,
-        (30.0, 6.0),
-    ),
+STIFFNESS = Exhibit(
+    "stiffness-sweep",
+    "Figure 12, top (fig:block_sensitivity)",
+    "Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5",
+    stiffness,
+    (30.0, 6.0),
+)
+ANGLE = Exhibit(
+    "angle-sweep",
+    "Figure 12, bottom (fig:block_sensitivity)",
+    "Compliant blocks: the angle at landing varied by 0.01 degrees",
+    angle,
+    (30.0, 6.0),
 )

@@ -170,15 +170,13 @@ def _legend_above(ax: Axes) -> None:
     )
 
 
-EXHIBITS = (
-    Exhibit(
-        "zeno-cycle", "Figure 7 (fig:zeno)", "Half a cycle of the wobbling block", cycle, (8.0, 8.0)
-    ),
-    Exhibit(
-        "zeno-trajectory",
-        "Figure 8 (fig:zeno_trajectory)",
-        "The wobbling block comes to rest after infinitely many impacts",
-        trajectory,
-        (3.0, 3.0),
-    ),
+CYCLE = Exhibit(
+    "zeno-cycle", "Figure 7 (fig:zeno)", "Half a cycle of the wobbling block", cycle, (8.0, 8.0)
+)
+TRAJECTORY = Exhibit(
+    "zeno-trajectory",
+    "Figure 8 (fig:zeno_trajectory)",
+    "The wobbling block comes to rest after infinitely many impacts",
+    trajectory,
+    (3.0, 3.0),
 )
