@@ -52,7 +52,7 @@ PUBLIC = {
     "carom.outcomes.polyhedral": None,
     "carom.outcomes.polytope": None,
     "carom.outcomes.sampled": None,
-    "carom.pieces": ("Pieces", "mode_name", "num_modes"),
+    "carom.pieces": None,
     "carom.scenes": None,
     **{f"carom.scenes.{name.replace('-', '_')}": ("make",) for name in carom.scenes.names()},
     "carom.systems": None,

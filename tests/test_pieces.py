@@ -18,7 +18,8 @@ from carom.kernels.lanes import LANES
 from carom.kernels.search import END, MIDDLE, NUM_BLOCKS, NUM_ETAS, SIGN, START, Table
 from carom.kernels.tolerances import MATCH
 from carom.lcp import step_lcp
-from carom.pieces import Pieces, Trial, can_tabulate, mode_name, num_modes, search_table
+from carom.piece_tables import Trial, can_tabulate, search_table
+from carom.pieces import Pieces, mode_name, num_modes
 from tests.reference.brute_force import contact_units, unit_residual
 from tests.reference.impact_problems import impact_problems, random_generator, random_problem
 

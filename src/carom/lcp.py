@@ -24,15 +24,21 @@ from carom.friction import (
     step_vector,
 )
 from carom.kernels import lemke, supports
-from carom.kernels import pieces as piece_kernels
 from carom.kernels.tolerances import DISTINCT, MATCH, RESIDUAL
-from carom.pieces import mode_name, num_modes
-from carom.typing import ArrayLike, FloatArray, IntArray
+from carom.pieces import (
+    MOST_MODES,
+    MOST_SOLUTIONS,
+    can_try_all_modes,
+    distinct_rows,
+    mode_name,
+    modes_and_impulses,
+    num_modes,
+    refuse_too_many,
+)
+from carom.typing import ArrayLike, FloatArray
 
 RESTARTS = 50
 MOST_SUPPORTS = 2**20
-MOST_MODES = 10**6
-MOST_SOLUTIONS = 4096
 
 
 class LCPStatus(Enum):
@@ -333,87 +339,6 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
     return _all_by_supports(lcp)
 
 
-def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
-    """Return the indices of points that are no closer than a tolerance to earlier ones.
-
-    Args:
-        points: (n, dim) points.
-        tolerance: Largest difference of a coordinate at which two points count as one.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.lcp import distinct_rows
-        >>> distinct_rows(np.array([[0.0, 1.0], [0.0, 1.0 + 1e-12], [1.0, 1.0]]), 1e-9).tolist()
-        [0, 2]
-    """
-    kept: list[int] = []
-    for i, point in enumerate(points):
-        if not kept or np.abs(points[kept] - point).max(axis=1).min() > tolerance:
-            kept.append(i)
-    return np.array(kept, dtype=np.int64)
-
-
-def modes_and_impulses(
-    space: ContactSpace, v_c: FloatArray, caps: FloatArray | None
-) -> tuple[IntArray, FloatArray]:
-    """Find the modes (n, m) and impulses (n, c) of all solutions of a dimensionless step.
-
-    Args:
-        space: The contacts.
-        v_c: (c,) dimensionless contact velocities.
-        caps: (m,) dimensionless caps, or None for the simultaneous impact.
-
-    Returns:
-        Modes (n, m) and impulses (n, c) of solutions that differ in the velocities they lead to.
-
-    Raises:
-        InvalidProblem: There are too many solutions to be listed.
-
-    Examples:
-        >>> import carom
-        >>> from carom.lcp import modes_and_impulses
-        >>> from carom.pieces import mode_name
-        >>> walker = carom.scenes.load("compass-gait").problem
-        >>> modes, impulses = modes_and_impulses(walker.space, walker.start, None)
-        >>> impulses.shape, sorted(mode_name(mode, walker.space.directions) for mode in modes[:, 1])
-        ((3, 4), ['closed, sliding +', 'closed, sticking', 'free'])
-    """
-    m, c = space.num_contacts, len(v_c)
-    u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
-    found = np.empty((MOST_SOLUTIONS, m), np.int64)
-    impulses = np.empty((MOST_SOLUTIONS, c))
-    count = piece_kernels.solutions(
-        space.A, space.mu, space.directions, caps is not None, u, MATCH, found, impulses
-    )
-    _refuse_too_many(count)
-    kept = distinct_rows(impulses[:count] @ space.A, DISTINCT)
-    return found[kept], impulses[kept]
-
-
-def can_try_all_modes(space: ContactSpace, *, capped: bool) -> bool:
-    """Tell whether the modes of an impact are few enough to be tried one by one.
-
-    Args:
-        space: The contacts.
-        capped: Whether normal impulses have caps, with which contacts have more modes.
-
-    Examples:
-        >>> import carom
-        >>> from carom.lcp import can_try_all_modes
-        >>> can_try_all_modes(carom.scenes.load("disk-stack").problem.space, capped=True)
-        True
-    """
-    return num_modes(space, capped=capped) ** space.num_contacts <= MOST_MODES
-
-
-def _refuse_too_many(count: int) -> None:
-    if count > MOST_SOLUTIONS:
-        raise InvalidProblem(
-            f"W: expected at most {MOST_SOLUTIONS} solutions, got more; use solve with several "
-            f"covering vectors"
-        )
-
-
 def _numbers(field: str, value: ArrayLike) -> FloatArray:
     try:
         return np.array(value, dtype=np.float64)
@@ -456,7 +381,7 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
     scaled, rows, columns = lcp._scaled
     found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
-    _refuse_too_many(len(found))
+    refuse_too_many(len(found))
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
     kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found
     solutions = [_judge(lcp, x, lemke.SOLVED) for x in kept]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import carom
-from carom.lcp import modes_and_impulses
+from carom.pieces import modes_and_impulses
 from tests.reference.brute_force import all_solutions, contact_units
 from tests.reference.impact_problems import random_problem
 

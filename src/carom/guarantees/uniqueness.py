@@ -31,8 +31,8 @@ import numpy as np
 from carom.friction import ContactSpace
 from carom.guarantees.step import MARGIN, Modes, Step
 from carom.kernels.tolerances import RESIDUAL, SINGULAR
-from carom.lcp import can_try_all_modes, modes_and_impulses, step_lcp
-from carom.pieces import mode_name
+from carom.lcp import step_lcp
+from carom.pieces import can_try_all_modes, mode_name, modes_and_impulses
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:

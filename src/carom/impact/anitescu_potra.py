@@ -11,9 +11,10 @@ from carom.errors import ImpactNotResolved
 from carom.impact.at_rest import change_velocity, nothing_acts
 from carom.impact.law import ImpactLaw, check_integer
 from carom.kernels.tolerances import DISTINCT, RESIDUAL
-from carom.lcp import can_try_all_modes, distinct_rows, impact_lcp, modes_and_impulses, solve
+from carom.lcp import impact_lcp, solve
 from carom.outcomes.kinds import describe_kinds
 from carom.outcomes.sampled import SampledSet
+from carom.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:

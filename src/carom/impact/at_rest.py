@@ -21,7 +21,8 @@ from carom.impact.sampler import Progress, Sampler
 from carom.kernels import draws, paths
 from carom.kernels.modes import read_modes
 from carom.kernels.tolerances import COLLIDING, DISTINCT, MATCH, VANISHING
-from carom.lcp import can_try_all_modes, distinct_rows, modes_and_impulses, solve, step_lcp
+from carom.lcp import solve, step_lcp
+from carom.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
 from carom.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -12,18 +12,17 @@ import numpy as np
 from carom.friction import ContactSpace
 from carom.kernels import draws, paths
 from carom.kernels.search import Table
-from carom.pieces import (
+from carom.piece_tables import (
     MOST_COMPARED,
     MOST_MET,
-    Pieces,
     Trial,
     can_tabulate,
     extents,
-    mode_name,
     search_table,
     single_extents,
     singles_table,
 )
+from carom.pieces import Pieces, mode_name
 from carom.typing import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]

@@ -14,10 +14,10 @@ from carom.friction import ContactSpace
 from carom.impact.at_rest import nothing_acts
 from carom.impact.law import ImpactLaw, check_integer
 from carom.kernels.tolerances import COLLIDING, DISTINCT, STICKING
-from carom.lcp import modes_and_impulses
 from carom.outcomes.kinds import describe_mode
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
+from carom.pieces import modes_and_impulses
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
