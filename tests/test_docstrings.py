@@ -24,7 +24,6 @@ PUBLIC = {
     "carom.adapters.gymnasium": None,
     "carom.adapters.half_space": ("ContactPoint", "HalfSpace"),
     "carom.adapters.mujoco": None,
-    "carom.adapters.mujoco_files": None,
     "carom.adapters.pinocchio": None,
     "carom.compliant": None,
     "carom.errors": None,

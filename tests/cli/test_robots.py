@@ -134,6 +134,6 @@ def test_names_the_extra_that_is_missing(block, capsys, monkeypatch):
     def missing(*_):
         raise carom.MissingExtra('needs MuJoCo: pip install "carom[mujoco]"')
 
-    monkeypatch.setattr("carom.adapters.mujoco_files.load_state", missing)
+    monkeypatch.setattr("carom.adapters.mujoco.load_state", missing)
     assert main(["outcomes", "--mjcf", block]) == 2
     assert 'pip install "carom[mujoco]"' in capsys.readouterr().err

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from carom.adapters.mujoco import apply
-from carom.adapters.mujoco_system import MujocoSystem
+from carom.adapters.mujoco.system import MujocoSystem
 from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
 from carom.impact.law import ImpactLaw
 from carom.impact.problem import ImpactProblem

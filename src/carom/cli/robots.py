@@ -107,8 +107,7 @@ def load_impact(options: argparse.Namespace) -> Target:
 
 
 def _from_mjcf(file: Path, options: argparse.Namespace) -> ImpactProblem:
-    from carom.adapters.mujoco import impact_problem
-    from carom.adapters.mujoco_files import load_state
+    from carom.adapters.mujoco import impact_problem, load_state
 
     model, data = load_state(file, options.keyframe, options.qpos, options.qvel)
     return impact_problem(model, data, **_settings(options))

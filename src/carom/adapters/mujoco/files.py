@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike, fspath
 
-from carom.adapters.mujoco_contacts import mujoco
-from carom.adapters.mujoco_model import vector
+from carom.adapters.mujoco.contacts import mujoco
+from carom.adapters.mujoco.model import vector
 from carom.errors import InvalidProblem
 from carom.typing import ArrayLike
 
@@ -32,7 +32,7 @@ def load_state(
     Examples:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from carom.adapters.mujoco_files import load_state
+        >>> from carom.adapters.mujoco import load_state
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "ball.xml")
         ...     _ = path.write_text('''<mujoco>

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from carom.adapters.mujoco_contacts import mujoco
+from carom.adapters.mujoco.contacts import mujoco
 from carom.errors import InvalidProblem
 from carom.typing import FloatArray
 

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from carom.adapters.mujoco_contacts import mujoco
+from carom.adapters.mujoco.contacts import mujoco
 
 AT_LIMIT = 1e-6
 """A joint or tendon is at its end if it is as near to it [rad or m]."""

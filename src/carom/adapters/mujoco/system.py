@@ -7,15 +7,15 @@ from typing import final
 import numpy as np
 
 from carom.adapters.engine import SAME, EngineSystem, tangents
-from carom.adapters.mujoco_contacts import (
+from carom.adapters.mujoco.contacts import (
     check_model,
     check_supported,
     contact_names,
     find_pairs,
     mujoco,
 )
-from carom.adapters.mujoco_limits import limits_reached, warn_of_limits
-from carom.adapters.mujoco_model import copy_inputs, vector, velocity_map, with_margin
+from carom.adapters.mujoco.limits import limits_reached, warn_of_limits
+from carom.adapters.mujoco.model import copy_inputs, vector, velocity_map, with_margin
 from carom.errors import InvalidProblem
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray, IntArray

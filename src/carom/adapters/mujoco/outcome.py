@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from carom.adapters.mujoco_contacts import mujoco
+from carom.adapters.mujoco.contacts import mujoco
 from carom.errors import InvalidProblem
 from carom.typing import FloatArray
 

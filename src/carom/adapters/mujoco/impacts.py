@@ -1,20 +1,16 @@
-"""Robots of MuJoCo: a model as a system, a state as an impact, and a velocity set back."""
+"""A state of MuJoCo as an impact, and a velocity set back."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from carom.adapters.engine import NUM_DIRECTIONS
-from carom.adapters.mujoco_contacts import mujoco
-from carom.adapters.mujoco_limits import LimitIgnored
-from carom.adapters.mujoco_model import vector
-from carom.adapters.mujoco_outcome import engine_outcome
-from carom.adapters.mujoco_system import MARGIN, MujocoSystem
+from carom.adapters.mujoco.contacts import mujoco
+from carom.adapters.mujoco.model import vector
+from carom.adapters.mujoco.system import MARGIN, MujocoSystem
 from carom.errors import InvalidProblem
 from carom.impact.problem import ImpactProblem
 from carom.typing import ArrayLike
-
-__all__ = ["LimitIgnored", "MujocoSystem", "apply", "engine_outcome", "impact_problem"]
 
 GAP_TOLERANCE = 1e-3
 
