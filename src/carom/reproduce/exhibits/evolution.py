@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 COMPONENTS = ("normal", "tangential")
 MOST_ROWS = 4000
 """So many samples are written as data; the others come back with the same seed."""
-MOST_TESTED = 2000
-"""So many samples are held against the exact set."""
 EXACT_UP_TO = 3
 """Contacts of which the exact set can be had."""
 
@@ -132,12 +130,6 @@ class Evolution:
             for j, component in enumerate(COMPONENTS)
         ]
         return Table(("contact", "velocity", *columns), rows, shown=True)
-
-    def beyond_exact(self) -> float:
-        """Return how far the farthest of some samples lies from the exact set, in |v|."""
-        assert self.exact is not None
-        chosen = self.outcomes.v_post[:MOST_TESTED]
-        return max(self.exact.distance(v) for v in chosen)
 
 
 def headings(problem: ImpactProblem) -> tuple[str, ...]:
