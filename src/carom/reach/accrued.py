@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
 import ppl
 
 from carom.reach.flow import Flow, Part, vertices
@@ -65,7 +64,7 @@ class ImpulseSearch(Search):
             super()._take(part, parent)
         except _Endless:
             polyhedron, cell = part
-            self.endless = Node(cell, polyhedron, polyhedron, parent, np.empty(0))
+            self.endless = Node(cell, polyhedron, polyhedron, parent)
             self.waiting.clear()
 
 

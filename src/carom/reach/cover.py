@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import ppl
 
-_INCLUDED = ppl.Poly_Con_Relation.is_included()
+from carom.reach.flow import INCLUDED
+
+_SUBSUMES = ppl.Poly_Gen_Relation.subsumes()
 
 
 def is_covered(
@@ -27,29 +29,31 @@ def _splits_left(
     The polyhedron is cut along the one that holds most of its corners, and what lies outside of
     that must be covered by the others in turn.
     """
-    if not others:
+    corners = list(polyhedron.minimized_generators())
+    if not all(any(_holds(other, corner) for other in others) for corner in corners):
         return -1
-    corners = [ppl.C_Polyhedron(corner) for corner in polyhedron.minimized_generators()]
-    held = [[other.contains(corner) for corner in corners] for other in others]
-    if not all(any(column) for column in zip(*held, strict=True)):
-        return -1
-    best = max(range(len(others)), key=lambda i: sum(held[i]))
-    if all(held[best]):
+    held = [sum(_holds(other, corner) for corner in corners) for other in others]
+    best = max(range(len(others)), key=held.__getitem__)
+    if held[best] == len(corners):
         return splits
     rest = [other for i, other in enumerate(others) if i != best]
     inside = ppl.C_Polyhedron(polyhedron)
     for condition in others[best].minimized_constraints():
-        value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
-        if condition.is_equality():
-            if not inside.relation_with(condition).implies(_INCLUDED):
-                # One that is flatter than the polyhedron covers nothing of it.
-                return _splits_left(polyhedron, rest, splits)
+        if inside.relation_with(condition).implies(INCLUDED):
             continue
+        if condition.is_equality():
+            # One that is flatter than the polyhedron covers nothing of it.
+            return _splits_left(polyhedron, rest, splits)
+        value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
         outside = ppl.C_Polyhedron(inside)
         outside.add_constraint(value <= 0)
-        if not outside.is_empty() and not outside.relation_with(value == 0).implies(_INCLUDED):
+        if not outside.relation_with(value == 0).implies(INCLUDED):
             splits = _splits_left(outside, rest, splits - 1) if splits > 0 else -1
             if splits < 0:
                 return -1
         inside.add_constraint(condition)
     return splits
+
+
+def _holds(polyhedron: ppl.C_Polyhedron, corner: ppl.Generator) -> bool:
+    return bool(polyhedron.relation_with(corner).implies(_SUBSUMES))

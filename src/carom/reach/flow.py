@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
 import ppl
 
 from carom.reach.inclusion import Cell, Inclusion, Rate
 from carom.reach.rational import Vector, add_scaled, integers
-from carom.typing import FloatArray
+
+INCLUDED = ppl.Poly_Con_Relation.is_included()
+DISJOINT = ppl.Poly_Con_Relation.is_disjoint()
 
 
 class Part(NamedTuple):
@@ -33,9 +34,9 @@ class Flow:
     def __init__(self, inclusion: Inclusion) -> None:
         self.inclusion = inclusion
         self.forms = [expression(row) for row in inclusion.forms]
-        self._integer_forms = [integers(row) for row in inclusion.forms]
-        self._directions = _directions(inclusion)
+        self._zeros = [form == 0 for form in self.forms]
         self._rays: dict[Cell, list[Rate]] = {}
+        self._generators: dict[Cell, list[ppl.Generator]] = {}
         self._entries: dict[Cell, list[Cell]] = {}
         self._constraints: dict[Cell, ppl.Constraint_System] = {}
 
@@ -46,38 +47,31 @@ class Flow:
 
     def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
         """Return all that is reached from a polyhedron by motion within the closed cell."""
-        rays = self.rays(cell)
+        if cell not in self._generators:
+            self._generators[cell] = [ppl.ray(expression(ray.y)) for ray in self.rays(cell)]
+        rays = self._generators[cell]
         if not rays:
             return polyhedron
         reached = ppl.C_Polyhedron(polyhedron)
         for ray in rays:
-            reached.add_generator(ppl.ray(expression(ray.y)))
+            reached.add_generator(ray)
         reached.add_constraints(self.constraints(cell))
         return reached
 
     def faces(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> Iterable[Part]:
         """Yield the parts of a polyhedron on the boundary of its cell, with their cells."""
-        for form, sign in zip(self.forms, cell, strict=True):
-            if sign:
+        for zero, sign in zip(self._zeros, cell, strict=True):
+            if sign and not polyhedron.relation_with(zero).implies(DISJOINT):
                 part = ppl.C_Polyhedron(polyhedron)
-                part.add_constraint(form == 0)
-                if not part.is_empty():
-                    yield Part(part, self.cell_of(part))
+                part.add_constraint(zero)
+                yield Part(part, self._smallest(part, cell))
 
-    def cell_of(self, polyhedron: ppl.C_Polyhedron) -> Cell:
-        """Return the smallest closed cell that holds a polyhedron which crosses no form."""
-        corners = [g.coefficients() for g in polyhedron.minimized_generators()]
-        return tuple(_side(form, corners) for form in self._integer_forms)
-
-    def extent(self, polyhedron: ppl.C_Polyhedron) -> FloatArray:
-        """Return how far a polyhedron extends in some directions, in floats."""
-        corners = np.array(
-            [
-                [int(x) / int(g.divisor()) for x in g.coefficients()]
-                for g in polyhedron.minimized_generators()
-            ]
+    def _smallest(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> Cell:
+        """Return the smallest closed cell that holds a polyhedron within a closed cell."""
+        return tuple(
+            sign if sign and not polyhedron.relation_with(zero).implies(INCLUDED) else 0
+            for zero, sign in zip(self._zeros, cell, strict=True)
         )
-        return np.asarray((corners @ self._directions).max(axis=0))
 
     def constraints(self, cell: Cell) -> ppl.Constraint_System:
         """Return the closed cell."""
@@ -143,24 +137,6 @@ def _mix(rates: Sequence[Rate], weights: ppl.Generator) -> Rate:
             impulse = add_scaled(impulse, Fraction(int(weight)), rate.impulse)
             forms = add_scaled(forms, Fraction(int(weight)), rate.forms)
     return Rate(y, impulse, forms)
-
-
-def _directions(inclusion: Inclusion) -> FloatArray:
-    """Return unit vectors (d, n): the forms, and some more that are fixed and generic."""
-    forms = np.array(inclusion.forms, dtype=np.float64)
-    generic = np.random.default_rng(1).normal(size=(4 * inclusion.dimension, inclusion.dimension))
-    scale = np.linalg.norm(forms, axis=1, keepdims=True)
-    both = np.concatenate([forms / np.where(scale > 0.0, scale, 1.0), generic])
-    return np.concatenate([both, -both]).T
-
-
-def _side(form: Sequence[int], corners: Sequence[Sequence[int]]) -> int:
-    """Return on which side of a form the corners lie that do not lie on it."""
-    for corner in corners:
-        value = sum(a * x for a, x in zip(form, corner, strict=True))
-        if value:
-            return 1 if value > 0 else -1
-    return 0
 
 
 def expression(row: Sequence[Fraction]) -> ppl.Linear_Expression:

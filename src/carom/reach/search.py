@@ -11,17 +11,11 @@ import time
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-import numpy as np
 import ppl
 
 from carom.reach.cover import is_covered
 from carom.reach.flow import Flow, Part
 from carom.reach.inclusion import Cell
-from carom.typing import FloatArray
-
-ROUNDING = 1e-12
-"""How far floats may mistake the extent of a polyhedron, as a share of the largest."""
-
 
 MOST_SPLITS = 8
 """Into so many parts a polyhedron is split, at most, to see whether several others cover it."""
@@ -36,7 +30,6 @@ class Node:
         entered: Where the motion comes from: a part of what the parent reaches.
         reached: What it reaches within the closed cell.
         parent: The node before; None at the start.
-        extent: How far `reached` extends in some directions; see `Flow.extent`.
         is_dropped: Whether a larger one took its place; what waits because of it need not.
     """
 
@@ -44,7 +37,6 @@ class Node:
     entered: ppl.C_Polyhedron
     reached: ppl.C_Polyhedron
     parent: Node | None
-    extent: FloatArray
     is_dropped: bool = False
 
 
@@ -103,14 +95,13 @@ class Search:
         known = self.known.get(cell, [])
         # What is known is closed under the cell's motions: where the part lies in it, so does
         # all that is reached from there.
-        if self._is_known(polyhedron, known):
+        if _is_known(polyhedron, known):
             return
         is_final = self.flow.inclusion.is_final(cell)
         reached = polyhedron if is_final else self.flow.advance(polyhedron, cell)
-        extent = self.flow.extent(reached)
-        node = Node(cell, polyhedron, reached, parent, extent)
+        node = Node(cell, polyhedron, reached, parent)
         for other in known:
-            other.is_dropped = _may_hold(extent, other.extent) and reached.contains(other.reached)
+            other.is_dropped = reached.contains(other.reached)
         self.known[cell] = [*(other for other in known if not other.is_dropped), node]
         if is_final:
             return
@@ -119,15 +110,6 @@ class Search:
         for larger in self.flow.entries(cell):
             self._push(Part(reached, larger), node)
 
-    def _is_known(self, polyhedron: ppl.C_Polyhedron, known: list[Node]) -> bool:
-        """Tell whether a polyhedron lies in one known one, or in several together."""
-        extent = self.flow.extent(polyhedron)
-        for node in known:
-            if _may_hold(node.extent, extent) and node.reached.contains(polyhedron):
-                return True
-        near = [node.reached for node in known if _may_meet(node.extent, extent)]
-        return len(near) > 1 and is_covered(polyhedron, near, MOST_SPLITS)
-
     def _push(self, part: Part, parent: Node | None) -> None:
         """Let a part wait; small cells go first, whose outcomes feed the many that are larger."""
         self.num_pushed += 1
@@ -135,16 +117,9 @@ class Search:
         heappush(self.waiting, (size, self.num_pushed, part, parent))
 
 
-def _may_meet(one: FloatArray, other: FloatArray) -> bool:
-    """Tell from their extents whether two polyhedra may meet; a quick first look."""
-    half = len(one) // 2
-    slack = ROUNDING * np.abs(one).max()
-    return bool((one[:half] + other[half:] >= -slack).all()) and bool(
-        (one[half:] + other[:half] >= -slack).all()
+def _is_known(polyhedron: ppl.C_Polyhedron, known: list[Node]) -> bool:
+    """Tell whether a polyhedron lies in one known one, or in several together."""
+    polyhedra = [node.reached for node in known]
+    return any(other.contains(polyhedron) for other in polyhedra) or (
+        len(known) > 1 and is_covered(polyhedron, polyhedra, MOST_SPLITS)
     )
-
-
-def _may_hold(outer: FloatArray, inner: FloatArray) -> bool:
-    """Tell from their extents whether one polyhedron may hold another; a quick first look."""
-    slack = ROUNDING * np.abs(outer).max()
-    return bool((inner <= outer + slack).all())
