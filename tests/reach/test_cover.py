@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carom.reach.cover import is_covered
+from carom.reach import cover
+from carom.reach.solid import Solid
 
 SPLITS = 1000
+
+
+def is_covered(polyhedron, others, most_splits):
+    return cover.is_covered(Solid(polyhedron), [Solid(other) for other in others], most_splits)
 
 
 def box(*sides):

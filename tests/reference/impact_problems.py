@@ -202,9 +202,17 @@ def numbered_pair(number: int) -> carom.ImpactProblem:
     Friction is from 0 to 2, at some contacts exactly 0; half of the problems have a contact, or
     its normal or tangential velocity, at rest.
     """
-    rng = np.random.default_rng([20240607, number])
-    mu = rng.uniform(0.0, 2.0, 2)
+    return _numbered(np.random.default_rng([20240607, number]), 2, 2, 6)
+
+
+def numbered_triple(number: int) -> carom.ImpactProblem:
+    """Return problem `number` of such a series with three contacts and 3 to 5 velocities."""
+    return _numbered(np.random.default_rng([20240607, 3, number]), 3, 3, 5)
+
+
+def _numbered(rng: np.random.Generator, m: int, least: int, most: int) -> carom.ImpactProblem:
+    mu = rng.uniform(0.0, 2.0, m)
     if rng.random() < 0.2:
-        mu[rng.random(2) < 0.6] = 0.0
-    nv = int(rng.integers(2, 7))
-    return random_problem(rng, 2, 1, nv=nv, mu=mu, duplicates=False)
+        mu[rng.random(m) < 0.6] = 0.0
+    nv = int(rng.integers(least, most + 1))
+    return random_problem(rng, m, 1, nv=nv, mu=mu, duplicates=False)

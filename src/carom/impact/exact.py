@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import ppl
 
     from carom.impact.problem import ImpactProblem
-    from carom.reach.envelope import Envelope
+    from carom.reach.check import Pieces
     from carom.reach.flow import Part
     from carom.reach.inclusion import Cell, Inclusion
     from carom.reach.search import Node, Search
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS_OUTSIDE = 10
 """Bounds in more dimensions have thousands of corners, which take minutes in rational numbers."""
 
-MOST_SPLITS = 1000
-"""Into so many parts an end of an envelope is split, at most, to see that it is known."""
-
 SMALL_STEP = 0.01
 """Steps of the samples that go with an outer set, as a share of the impulse that stops the impact:
 a sample leaves the inclusion by about its step."""
 
 MOST_STEPS = 100_000
 
+FIRST_SAMPLES = 64
+"""So many samples tell how long one takes."""
+
 FIRST_LOOK = 0.1
-"""Share of the time after which an envelope is tried: if it adds nothing, nothing is missing."""
+"""Share of the time after which an outer set is tried: if it adds nothing, nothing is missing."""
 
 
 @final
@@ -196,12 +196,8 @@ class _Task:
         self.search.run(FIRST_LOOK * self.law.max_seconds, self.law.max_polyhedra)
         if not self.search.is_complete:
             # Some lists never empty, though all that can happen is found early.
-            envelope = self._envelope(FIRST_LOOK * self.law.max_seconds)
-            if (
-                envelope is not None
-                and self._adds_nothing(envelope)
-                and self._is_invariant(envelope, end - time.monotonic())
-            ):
+            joined = self._enclosed(self._joined, FIRST_LOOK * self.law.max_seconds)
+            if joined is not None and self._adds_nothing(joined):
                 return self._complete("a set that no motion leaves adds nothing to what was found")
             self.search.run(end - time.monotonic(), self.law.max_polyhedra)
         if self.search.is_complete:
@@ -225,21 +221,40 @@ class _Task:
         polyhedra = [(node.cell, node.reached) for node in nodes]
         return self._set(polyhedra, True, (how,), _witness=self._witness(nodes))
 
-    def _envelope(self, max_seconds: float) -> Envelope | None:
-        """Return one polyhedron per cell that no motion seems to leave, if found in time."""
+    def _enclosed(
+        self, find: Callable[[float], Pieces | None], max_seconds: float
+    ) -> Pieces | None:
+        """Return polyhedra by cell that no motion leaves, if they are found and pass the check."""
+        from carom.reach.check import is_closed, is_inside
+
+        pieces = find(max_seconds)
+        # The check takes a start at which nothing collides for an end, and asks no more.
+        if (
+            pieces is not None
+            and all(is_inside(p, pieces.get(cell, [])) for p, cell in self.starts)
+            and is_closed(self.inclusion, pieces, self._energy, max_seconds)
+        ):
+            return pieces
+        return None
+
+    def _closed(self, max_seconds: float) -> Pieces | None:
+        """Return what a search reaches that is closed from outside, if it is in time."""
+        from carom.reach.closing import Closing
+
+        closing = Closing(self.search.flow)
+        if self.starts:
+            start_search(closing, self.starts)
+        closing.run(max_seconds, self.law.max_polyhedra)
+        if not closing.is_complete:
+            return None
+        return {cell: [node.reached for node in nodes] for cell, nodes in closing.known.items()}
+
+    def _joined(self, max_seconds: float) -> Pieces | None:
+        """Return one polyhedron per cell that holds all that is reached, if found in time."""
         from carom.reach.envelope import enclose
 
-        return enclose(self.search.flow, self._energy, max_seconds)
-
-    def _is_invariant(self, envelope: Envelope, max_seconds: float) -> bool:
-        """Check that no motion leaves an envelope."""
-        from carom.reach.check import is_invariant
-
-        # The check takes a start at which nothing collides for an end, and asks no more.
-        return all(
-            part.cell in envelope and envelope[part.cell].contains(part.polyhedron)
-            for part in self.starts
-        ) and is_invariant(self.inclusion, envelope, self._energy, max_seconds)
+        envelope = enclose(self.search.flow, self._energy, max_seconds)
+        return envelope and {cell: [polyhedron] for cell, polyhedron in envelope.items()}
 
     def _stays(self, polyhedron: ppl.C_Polyhedron) -> bool:
         """Tell whether contacts at rest should act, and a polyhedron is where they do not."""
@@ -251,16 +266,24 @@ class _Task:
 
         return energy_bounds(self.inclusion)
 
-    def _adds_nothing(self, envelope: Envelope) -> bool:
-        """Tell whether the ends in an envelope are all known to be reached."""
-        from carom.reach.cover import is_covered
+    def _adds_nothing(self, pieces: Pieces) -> bool:
+        """Tell whether the ends in a set that no motion leaves are all known to be reached."""
+        from carom.reach.check import is_inside
 
-        ends = {cell: p for cell, p in envelope.items() if self.inclusion.is_final(cell)}
+        known = self.search.known
         return all(
-            cell in self.search.known
-            and is_covered(p, [node.reached for node in self.search.known[cell]], MOST_SPLITS)
-            for cell, p in ends.items()
+            is_inside(end, [node.reached for node in known.get(cell, [])])
+            for cell, end in self._ends(pieces)
         )
+
+    def _ends(self, pieces: Pieces) -> list[tuple[Cell, ppl.C_Polyhedron]]:
+        """Return the polyhedra in which the impact is over."""
+        return [
+            (cell, polyhedron)
+            for cell, polyhedra in pieces.items()
+            if self.inclusion.is_final(cell)
+            for polyhedron in polyhedra
+        ]
 
     def _outer(self, reason: str) -> PolyhedralSet:
         """Return an outer set, or say why there is none."""
@@ -275,21 +298,31 @@ class _Task:
                 f"{MOST_DIMENSIONS_OUTSIDE}); sample with carom.Routh",
                 self.problem,
             )
-        few = self._too_much is None
-        # Small steps of many contacts would take minutes.
-        step = SMALL_STEP * float(self.problem.space.impulse_unit.max()) if few else None
-        inner = Routh(self.law.num_samples, step, MOST_STEPS, self.law.seed).resolve(self.problem)
-        end = time.monotonic() + 2.0 * self.law.max_seconds
-        envelope = self._envelope(self.law.max_seconds) if few else None
-        if envelope is not None and self._is_invariant(envelope, end - time.monotonic()):
-            ends = [
-                (c, p)
-                for c, p in envelope.items()
-                if self.inclusion.is_final(c) and not self._stays(p)
-            ]
-            how = f"{reason}; it was checked that no motion leaves this outer set"
-            return self._set(ends, False, (how,), inner=inner)
+        inner = self._samples()
+        for find in () if self._too_much else (self._closed, self._joined):
+            pieces = self._enclosed(find, 0.5 * self.law.max_seconds)
+            if pieces is not None:
+                ends = [end for end in self._ends(pieces) if not self._stays(end[1])]
+                how = f"{reason}; it was checked that no motion leaves this outer set"
+                return self._set(ends, False, (how,), inner=inner)
         return self._limits(reason, advice, inner)
+
+    def _samples(self) -> SampledSet:
+        """Return samples, in small steps: as many as a first few say that time allows."""
+        routh = Routh(self.law.num_samples, seed=self.law.seed)
+        if self._too_much is not None:
+            # Small steps of many contacts would take minutes.
+            return routh.resolve(self.problem)
+        step = SMALL_STEP * float(self.problem.space.impulse_unit.max())
+        routh = replace(routh, step_impulse=step, max_steps=MOST_STEPS)
+        few = min(FIRST_SAMPLES, self.law.num_samples)
+        # What is prepared for the first of all would count otherwise.
+        replace(routh, num_samples=1).resolve(self.problem)
+        begin = time.monotonic()
+        replace(routh, num_samples=few).resolve(self.problem)
+        allowed = int(few * self.law.max_seconds / (time.monotonic() - begin))
+        number = min(max(allowed, few), self.law.num_samples)
+        return replace(routh, num_samples=number).resolve(self.problem)
 
     def _limits(self, reason: str, advice: str, inner: SampledSet) -> PolyhedralSet:
         """Return bounds by energy, momentum and separation alone."""

@@ -1,27 +1,35 @@
-"""Check from scratch that no motion leaves an envelope.
+"""Check from scratch that no motion leaves a set of polyhedra.
 
-Nothing is taken from the search but the polyhedra themselves. For every condition of the polyhedron
-in which a motion should end, a linear program over where it starts and how far it goes shows that
-the condition holds; all in rational arithmetic.
+Nothing is taken from a search but the polyhedra themselves. A motion within a cell cannot leave a
+polyhedron through a condition that none of the cell's rates worsens, nor through one of the closed
+cell or of the energy, which hold wherever it ends; of others a linear program tells. What then lies
+on a face of the cell, or may enter a larger one, must be covered there. All is rational.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import ppl
 
-from carom.reach.envelope import Envelope
-from carom.reach.flow import Flow
+from carom.reach.cover import is_covered
+from carom.reach.flow import INCLUDED, Flow
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.rational import integers
+from carom.reach.solid import Solid
+
+Pieces = dict[Cell, list[ppl.C_Polyhedron]]
+"""Polyhedra by cell."""
+
+MOST_SPLITS = 1000
+"""Into so many parts a polyhedron is split, at most, to see that others cover it."""
 
 
-def is_invariant(
-    inclusion: Inclusion, envelope: Envelope, energy: ppl.Constraint_System, max_seconds: float
+def is_closed(
+    inclusion: Inclusion, pieces: Pieces, energy: ppl.Constraint_System, max_seconds: float
 ) -> bool:
-    """Tell whether the start is inside an envelope and no motion leaves it.
+    """Tell whether the start is inside a set and no motion leaves it.
 
     Motions end where the energy bounds do: energy never rises. False may also mean that time ran
     out.
@@ -29,113 +37,83 @@ def is_invariant(
     deadline = time.monotonic() + max_seconds
     flow = Flow(inclusion)
     start, cell = flow.start()
-    if cell not in envelope or not envelope[cell].contains(start):
-        return False
-    return all(
+    return is_inside(start, pieces.get(cell, [])) and all(
         inclusion.is_final(cell)
-        or (time.monotonic() <= deadline and _stays(flow, envelope, cell, energy))
-        for cell in envelope
+        or (time.monotonic() <= deadline and _stays(flow, pieces, cell, polyhedron, energy))
+        for cell, polyhedra in pieces.items()
+        for polyhedron in polyhedra
     )
 
 
-def _stays(flow: Flow, envelope: Envelope, cell: Cell, energy: ppl.Constraint_System) -> bool:
-    """Tell whether all that motions reach from one cell is inside."""
-    polyhedron = envelope[cell]
-    motions = _Motions.within(flow, polyhedron, cell, energy)
+def _stays(
+    flow: Flow,
+    pieces: Pieces,
+    cell: Cell,
+    polyhedron: ppl.C_Polyhedron,
+    energy: ppl.Constraint_System,
+) -> bool:
+    """Tell whether all that motions reach from one polyhedron is inside."""
     return (
-        motions.end_in(polyhedron)
+        _is_kept(flow, cell, polyhedron, energy)
         and all(
-            _face_is_held(flow, motions, envelope, cell, k) for k, sign in enumerate(cell) if sign
+            is_inside(part, pieces.get(face, [])) for part, face in flow.faces(polyhedron, cell)
         )
-        and all(
-            larger in envelope and envelope[larger].contains(polyhedron)
-            for larger in flow.entries(cell)
-        )
+        and all(is_inside(polyhedron, pieces.get(larger, [])) for larger in flow.entries(cell))
     )
 
 
-def _face_is_held(flow: Flow, motions: _Motions, envelope: Envelope, cell: Cell, k: int) -> bool:
-    """Tell whether all that reaches form k = 0 lies in the envelope of the cells there."""
-    face = motions.where(flow.forms[k] == 0)
-    if not face.exist():
-        return True
-    target = tuple(
-        sign if sign and not face.satisfy(form == 0) else 0
-        for form, sign in zip(flow.forms, cell, strict=True)
+def _is_kept(
+    flow: Flow, cell: Cell, polyhedron: ppl.C_Polyhedron, energy: ppl.Constraint_System
+) -> bool:
+    """Tell whether motions within a closed cell cannot leave a polyhedron."""
+    anyway = ppl.C_Polyhedron(flow.constraints(cell))
+    anyway.add_constraints(energy)
+    rays = [integers(ray.y) for ray in flow.rays(cell)]
+    return all(
+        anyway.relation_with(condition).implies(INCLUDED)
+        or all(_holds_along(condition, ray) for ray in rays)
+        or _holds_where_motions_end(condition, polyhedron, rays, anyway)
+        for condition in polyhedron.minimized_constraints()
     )
-    return target in envelope and face.end_in(envelope[target])
 
 
-class _Motions:
-    """Straight motions: conditions on (start, weights of the rates), and where they end.
+def _holds_along(condition: ppl.Constraint, ray: Sequence[int]) -> bool:
+    """Tell whether a condition (>= 0 or == 0) that holds goes on to hold along a ray."""
+    rise = sum(int(a) * x for a, x in zip(condition.coefficients(), ray, strict=False))
+    return rise == 0 if condition.is_equality() else rise >= 0
 
-    The end is given as linear expressions, the start as the first variables.
+
+def _holds_where_motions_end(
+    condition: ppl.Constraint,
+    polyhedron: ppl.C_Polyhedron,
+    rays: Sequence[Sequence[int]],
+    anyway: ppl.C_Polyhedron,
+) -> bool:
+    """Tell by linear programs whether motions along rays that end where they may hold a condition.
+
+    The variables are where a motion starts and how far it goes along each ray.
     """
-
-    def __init__(
-        self, conditions: ppl.Constraint_System, end: Sequence[ppl.Linear_Expression], size: int
-    ) -> None:
-        self.conditions = conditions
-        self.end = end
-        self.size = size
-        self._program = ppl.MIP_Problem(size)
-        self._program.add_constraints(conditions)
-        self._program.set_optimization_mode("minimization")
-
-    @classmethod
-    def within(
-        cls, flow: Flow, polyhedron: ppl.C_Polyhedron, cell: Cell, energy: ppl.Constraint_System
-    ) -> _Motions:
-        """Return the motions from a polyhedron within a closed cell."""
-        d = flow.inclusion.dimension
-        rays = [integers(ray.y) for ray in flow.rays(cell)]
-        end = []
-        for k in range(d):
-            coordinate = ppl.Linear_Expression(ppl.Variable(k))
-            for j, ray in enumerate(rays):
-                coordinate += ray[k] * ppl.Variable(d + j)
-            end.append(coordinate)
-        conditions = _copy(polyhedron.minimized_constraints())
-        for j in range(len(rays)):
-            conditions.insert(ppl.Variable(d + j) >= 0)
-        for system in (flow.constraints(cell), energy):
-            for constraint in system:
-                conditions.insert(_at(constraint, end))
-        return cls(conditions, end, d + len(rays))
-
-    def where(self, constraint: ppl.Constraint) -> _Motions:
-        """Return those motions whose ends satisfy a constraint."""
-        conditions = _copy(self.conditions)
-        conditions.insert(_at(constraint, self.end))
-        return _Motions(conditions, self.end, self.size)
-
-    def exist(self) -> bool:
-        """Tell whether there is a motion at all."""
-        return bool(self._program.is_satisfiable())
-
-    def end_in(self, polyhedron: ppl.C_Polyhedron) -> bool:
-        """Tell whether every motion ends in a polyhedron."""
-        return all(self.satisfy(constraint) for constraint in polyhedron.minimized_constraints())
-
-    def satisfy(self, constraint: ppl.Constraint) -> bool:
-        """Tell whether the end of every motion satisfies a constraint."""
-        value = _value(constraint, self.end)
-        is_held = self._is_never_negative(value)
-        return is_held and (not constraint.is_equality() or self._is_never_negative(-value))
-
-    def _is_never_negative(self, value: ppl.Linear_Expression) -> bool:
-        self._program.set_objective_function(value)
-        status = self._program.solve()["status"]
-        if status == "optimized":
-            return bool(self._program.optimal_value() >= 0)
-        return status == "unfeasible"
+    d = polyhedron.space_dimension()
+    program = ppl.MIP_Problem(d + len(rays))
+    program.add_constraints(polyhedron.minimized_constraints())
+    end = [ppl.Linear_Expression(ppl.Variable(k)) for k in range(d)]
+    for j, ray in enumerate(rays):
+        program.add_constraint(ppl.Variable(d + j) >= 0)
+        end = [x + ray[k] * ppl.Variable(d + j) for k, x in enumerate(end)]
+    for bound in anyway.minimized_constraints():
+        value = _value(bound, end)
+        program.add_constraint(value == 0 if bound.is_equality() else value >= 0)
+    program.set_optimization_mode("minimization")
+    value = _value(condition, end)
+    return _is_never_negative(program, value) and (
+        not condition.is_equality() or _is_never_negative(program, -value)
+    )
 
 
-def _copy(constraints: Iterable[ppl.Constraint]) -> ppl.Constraint_System:
-    system = ppl.Constraint_System()
-    for constraint in constraints:
-        system.insert(constraint)
-    return system
+def _is_never_negative(program: ppl.MIP_Problem, value: ppl.Linear_Expression) -> bool:
+    program.set_objective_function(value)
+    status = program.solve()["status"]
+    return bool(status == "optimized" and program.optimal_value() >= 0)
 
 
 def _value(
@@ -149,7 +127,6 @@ def _value(
     return value
 
 
-def _at(constraint: ppl.Constraint, end: Sequence[ppl.Linear_Expression]) -> ppl.Constraint:
-    """Return a constraint on the end of a motion."""
-    value = _value(constraint, end)
-    return value == 0 if constraint.is_equality() else value >= 0
+def is_inside(polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron]) -> bool:
+    """Tell whether a polytope lies in one of several polyhedra, or in several together."""
+    return is_covered(Solid(polyhedron), [Solid(other) for other in others], MOST_SPLITS)

@@ -120,6 +120,20 @@ class Inclusion:
         return len(self.rows) // len(self.mu)
 
     @cached_property
+    def delassus(self) -> Matrix:
+        """Return the rates (d, d) of y per impulse along each coordinate."""
+        d = self.dimension
+        basis = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+        return [self.rates[self.rows.index(row)] for row in basis]
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Return R (d, d): the impact's energy can give y = R x for any |x| <= 1, and no more."""
+        root = np.linalg.cholesky(np.array(self.delassus, np.float64))
+        start = np.array(self.y_start, np.float64)
+        return np.asarray(root * np.linalg.norm(np.linalg.solve(root, start)))
+
+    @cached_property
     def forms(self) -> Matrix:
         """Return the forms (f, d), contact by contact, the normal first."""
         forms = []

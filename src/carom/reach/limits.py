@@ -104,20 +104,13 @@ def _power(inclusion: Inclusion, limit: Limit) -> Fraction:
     p = add_scaled(limit.direction, Fraction(1), limit.momentum)
     for weight, normal in zip(limit.separation, _normals(inclusion), strict=True):
         p = add_scaled(p, weight, normal)
-    A = _delassus(inclusion)
+    A = inclusion.delassus
     inverse = [row[0] for row in solve(A, [[x] for x in inclusion.y_start])]
     return dot(p, times(A, p)) * dot(inclusion.y_start, inverse)
 
 
 def _normals(inclusion: Inclusion) -> Matrix:
     return inclusion.rows[:: inclusion.width]
-
-
-def _delassus(inclusion: Inclusion) -> Matrix:
-    """Return the rates of y per impulse along each coordinate."""
-    d = inclusion.dimension
-    basis = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
-    return [inclusion.rates[inclusion.rows.index(row)] for row in basis]
 
 
 def _facets(rates: Sequence[Rate], dimension: int) -> Matrix:
@@ -139,7 +132,7 @@ def _best_weights(
     inclusion: Inclusion, direction: Vector, rows: Matrix, num_normals: int
 ) -> Vector:
     """Return multipliers >= 0 that make the bound small, rounded; any would do."""
-    root = np.linalg.cholesky(np.array(_delassus(inclusion), np.float64))
+    root = np.linalg.cholesky(np.array(inclusion.delassus, np.float64))
     start = np.array(inclusion.y_start, np.float64)
     speed = float(np.linalg.norm(np.linalg.solve(root, start)))
     forms = np.array(rows, np.float64)

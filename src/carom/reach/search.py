@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heappop, heappush
 
 import ppl
 
-from carom.reach.cover import is_covered
+from carom.reach.cover import held_by, is_covered
 from carom.reach.flow import Flow, Part
 from carom.reach.inclusion import Cell
+from carom.reach.solid import Solid
 
 MOST_SPLITS = 8
 """Into so many parts a polyhedron is split, at most, to see whether several others cover it."""
@@ -38,6 +40,11 @@ class Node:
     reached: ppl.C_Polyhedron
     parent: Node | None
     is_dropped: bool = False
+
+    @cached_property
+    def solid(self) -> Solid:
+        """Return what is reached, with its outline in floats."""
+        return Solid(self.reached)
 
 
 @dataclass(eq=False)
@@ -95,31 +102,29 @@ class Search:
         known = self.known.get(cell, [])
         # What is known is closed under the cell's motions: where the part lies in it, so does
         # all that is reached from there.
-        if _is_known(polyhedron, known):
+        if is_covered(Solid(polyhedron), [node.solid for node in known], MOST_SPLITS):
             return
-        is_final = self.flow.inclusion.is_final(cell)
-        reached = polyhedron if is_final else self.flow.advance(polyhedron, cell)
-        node = Node(cell, polyhedron, reached, parent)
-        for other in known:
-            other.is_dropped = reached.contains(other.reached)
+        node = self._reach(part, parent)
+        held = held_by(node.solid, [other.solid for other in known])
+        for other, is_held in zip(known, held, strict=True):
+            other.is_dropped = is_held
         self.known[cell] = [*(other for other in known if not other.is_dropped), node]
-        if is_final:
+        if self.flow.inclusion.is_final(cell):
             return
-        for face in self.flow.faces(reached, cell):
+        for face in self.flow.faces(node.reached, cell):
             self._push(face, node)
         for larger in self.flow.entries(cell):
-            self._push(Part(reached, larger), node)
+            self._push(Part(node.reached, larger), node)
+
+    def _reach(self, part: Part, parent: Node | None) -> Node:
+        """Return what is reached from a part within its cell."""
+        polyhedron, cell = part
+        is_final = self.flow.inclusion.is_final(cell)
+        reached = polyhedron if is_final else self.flow.advance(polyhedron, cell)
+        return Node(cell, polyhedron, reached, parent)
 
     def _push(self, part: Part, parent: Node | None) -> None:
         """Let a part wait; small cells go first, whose outcomes feed the many that are larger."""
         self.num_pushed += 1
         size = sum(map(abs, part.cell))
         heappush(self.waiting, (size, self.num_pushed, part, parent))
-
-
-def _is_known(polyhedron: ppl.C_Polyhedron, known: list[Node]) -> bool:
-    """Tell whether a polyhedron lies in one known one, or in several together."""
-    polyhedra = [node.reached for node in known]
-    return any(other.contains(polyhedron) for other in polyhedra) or (
-        len(known) > 1 and is_covered(polyhedron, polyhedra, MOST_SPLITS)
-    )
