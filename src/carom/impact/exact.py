@@ -45,7 +45,7 @@ MOST_STEPS = 100_000
 FIRST_SAMPLES = 64
 """So many samples tell how long one takes."""
 
-FIRST_LOOK = 0.1
+FIRST_LOOK = 0.05
 """Share of the time after which an outer set is tried: if it adds nothing, nothing is missing."""
 
 

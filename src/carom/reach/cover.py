@@ -8,7 +8,7 @@ import numpy as np
 import ppl
 
 from carom.reach.flow import INCLUDED
-from carom.reach.solid import Solid
+from carom.reach.solid import Solid, may_hold
 
 FEW = 6
 """So few polyhedra are asked at once, without a look in floats."""
@@ -26,8 +26,11 @@ def is_covered(solid: Solid, others: Sequence[Solid], most_splits: int) -> bool:
 
 def held_by(solid: Solid, others: Sequence[Solid]) -> list[bool]:
     """Tell which of several polytopes lie in one."""
-    few = len(others) <= FEW
-    return [(few or bool(solid.may_hold(o).all())) and solid.holds(o) for o in others]
+    if len(others) <= FEW:
+        return [solid.holds(other) for other in others]
+    firsts = np.cumsum([0, *(len(other.points) for other in others[:-1])])
+    may = np.logical_and.reduceat(may_hold([solid], others)[0], firsts)
+    return [bool(x) and solid.holds(other) for x, other in zip(may, others, strict=True)]
 
 
 def _splits_left(solid: Solid, others: Sequence[Solid], splits: int) -> int:
@@ -38,8 +41,10 @@ def _splits_left(solid: Solid, others: Sequence[Solid], splits: int) -> int:
     """
     if not others:
         return -1
-    ask = Solid.holds_corners if len(others) <= FEW else Solid.may_hold
-    held = np.array([ask(other, solid) for other in others])
+    if len(others) <= FEW:
+        held = np.array([other.holds_corners(solid) for other in others])
+    else:
+        held = may_hold(others, [solid])
     if not held.any(axis=0).all():
         return -1
     if any(others[i].holds(solid) for i in np.flatnonzero(held.all(axis=1)).tolist()):

@@ -100,9 +100,12 @@ class Search:
     def _take(self, part: Part, parent: Node | None) -> None:
         polyhedron, cell = part
         known = self.known.get(cell, [])
+        # A node enters several cells whole; its outline is read off once.
+        is_whole = parent is not None and polyhedron is parent.reached
+        solid = parent.solid if parent is not None and is_whole else Solid(polyhedron)
         # What is known is closed under the cell's motions: where the part lies in it, so does
         # all that is reached from there.
-        if is_covered(Solid(polyhedron), [node.solid for node in known], MOST_SPLITS):
+        if is_covered(solid, [node.solid for node in known], MOST_SPLITS):
             return
         node = self._reach(part, parent)
         held = held_by(node.solid, [other.solid for other in known])

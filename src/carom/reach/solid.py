@@ -6,7 +6,7 @@ of the work: what lies clearly outside need not be asked again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,13 +53,9 @@ class Solid:
         return np.array(rows)
 
     @cached_property
-    def _margins(self) -> FloatArray:
+    def margins(self) -> FloatArray:
         """Return how far below zero (n, 1) floats may put a point on the edge of a condition."""
         return np.asarray(ROUNDING * np.abs(self.points).sum(axis=1, keepdims=True))
-
-    def may_hold(self, other: Solid) -> BoolArray:
-        """Tell which corners (n,) of another may lie inside; the rest certainly do not."""
-        return np.asarray((other.points @ self.conditions.T >= -other._margins).all(axis=1))
 
     def holds_corners(self, other: Solid) -> BoolArray:
         """Tell which corners (n,) of another lie inside, exactly."""
@@ -69,6 +65,20 @@ class Solid:
     def holds(self, other: Solid) -> bool:
         """Tell whether another lies inside, exactly."""
         return bool(self.polyhedron.contains(other.polyhedron))
+
+
+def may_hold(solids: Sequence[Solid], others: Sequence[Solid]) -> BoolArray:
+    """Tell which of several polytopes may hold which corners of others, in floats.
+
+    Returns an array (solids, corners of all others one after another): where it is False, a corner
+    certainly lies outside.
+    """
+    rows = np.concatenate([solid.conditions for solid in solids])
+    points = np.concatenate([other.points for other in others])
+    margins = np.concatenate([other.margins for other in others])
+    inside = rows @ points.T >= -margins.T
+    firsts = np.cumsum([0, *(len(solid.conditions) for solid in solids[:-1])])
+    return np.asarray(np.logical_and.reduceat(inside, firsts, axis=0))
 
 
 def quotients(numbers: Iterable[gmpy2.mpz], divisor: gmpy2.mpz) -> list[float]:
