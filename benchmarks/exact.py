@@ -9,7 +9,7 @@ from numba import njit
 from quantecon.optimize import lcp_lemke
 
 import carom
-from carom.friction import step_matrix
+from carom.contact_space import step_matrix
 
 SCENES = ("rocking-block", "compass-gait", "box-wall", "ramone")
 NUM_SAMPLES = 2**20

@@ -15,7 +15,7 @@ from pydrake.solvers import MathematicalProgram, MobyLcpSolver
 
 import carom
 from carom.adapters.pinocchio import PinocchioSystem
-from carom.friction import step_matrix, step_vector
+from carom.contact_space import step_matrix, step_vector
 
 URDF = distribution("example-robot-data").locate_file(
     "cmeel.prefix/share/example-robot-data/robots/solo_description/robots/solo12.urdf"

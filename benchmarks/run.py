@@ -23,8 +23,8 @@ from quantecon.optimize import lcp_lemke
 from rich.progress import track
 
 import carom
-from carom.friction import step_matrix, step_vector
-from carom.impact.sampler import Sampler
+from carom.contact_space import step_matrix, step_vector
+from carom.stepping.sampler import Sampler
 from carom.kernels import lemke
 
 RESULTS = Path(__file__).parent / "results.md"

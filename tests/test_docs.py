@@ -136,7 +136,7 @@ class TestReference:
             assert getattr(importlib.import_module(module), name) is resolve(heading)
 
     @pytest.mark.parametrize(
-        "module", ["carom", "carom.compliant", "carom.plots", "carom.scenes", "carom.systems"]
+        "module", ["carom", "carom.paper.compliant", "carom.plots", "carom.scenes", "carom.systems"]
     )
     def test_every_public_name_has_an_entry(self, module, reference):
         shown = {heading for _, heading in reference}

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import carom
 from carom.plots import plot_bundle, plot_scene, plot_spread, style
-from carom.reproduce.exhibits import ball, zeno
+from carom.paper.exhibits import ball, zeno
 
 DOCS = Path(__file__).parents[1]
 ANGLE = 2

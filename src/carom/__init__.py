@@ -20,89 +20,90 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from carom import compliant, lcp, plots, scenes, systems
-    from carom.compliant.law import Compliant
+    from carom import plots, scenes, systems
     from carom.errors import (
         CaromError,
         ImpactNotResolved,
+        InvalidFile,
+        InvalidOption,
         InvalidProblem,
         MissingExtra,
         NotResolvedExactly,
         UnknownScene,
     )
     from carom.guarantees.report import Guarantees, check
-    from carom.impact.anitescu_potra import AnitescuPotra
-    from carom.impact.exact import RouthExact
-    from carom.impact.files import load_problem, save_problem
-    from carom.impact.law import ImpactLaw
-    from carom.impact.post_impact import post_impact_set
-    from carom.impact.problem import ImpactProblem
-    from carom.impact.routh import Routh
-    from carom.impact.routh_single import RouthSingle
-    from carom.impact.sequential import Sequential
-    from carom.impact.set_files import load_set, save_set
+    from carom.io import load
+    from carom.laws.anitescu_potra import AnitescuPotra
+    from carom.laws.law import ImpactLaw
+    from carom.laws.post_impact import post_impact_set
+    from carom.laws.routh import Routh
+    from carom.laws.routh_exact import RouthExact
+    from carom.laws.routh_single import RouthSingle
+    from carom.laws.sequential import Sequential
     from carom.motion.bundle import Bundle, simulate_many
-    from carom.motion.files import load_trajectory, save_trajectory
     from carom.motion.simulation import simulate
     from carom.motion.trajectory import Trajectory
+    from carom.outcomes.finite import FiniteSet
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.path import ImpactPath
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
+    from carom.paper.compliant.law import Compliant
+    from carom.problem import ImpactProblem
     from carom.systems.system import System
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "AnitescuPotra": "carom.impact.anitescu_potra",
+    "AnitescuPotra": "carom.laws.anitescu_potra",
     "Bundle": "carom.motion.bundle",
     "CaromError": "carom.errors",
-    "Compliant": "carom.compliant.law",
+    "Compliant": "carom.paper.compliant.law",
+    "FiniteSet": "carom.outcomes.finite",
     "Guarantees": "carom.guarantees.report",
-    "ImpactLaw": "carom.impact.law",
+    "ImpactLaw": "carom.laws.law",
     "ImpactNotResolved": "carom.errors",
     "ImpactPath": "carom.outcomes.path",
-    "ImpactProblem": "carom.impact.problem",
+    "ImpactProblem": "carom.problem",
+    "InvalidFile": "carom.errors",
+    "InvalidOption": "carom.errors",
     "InvalidProblem": "carom.errors",
     "MissingExtra": "carom.errors",
     "NotResolvedExactly": "carom.errors",
     "OutcomeSet": "carom.outcomes.outcome_set",
     "PolyhedralSet": "carom.outcomes.polyhedral",
-    "Routh": "carom.impact.routh",
-    "RouthExact": "carom.impact.exact",
-    "RouthSingle": "carom.impact.routh_single",
+    "Routh": "carom.laws.routh",
+    "RouthExact": "carom.laws.routh_exact",
+    "RouthSingle": "carom.laws.routh_single",
     "SampledSet": "carom.outcomes.sampled",
-    "Sequential": "carom.impact.sequential",
+    "Sequential": "carom.laws.sequential",
     "System": "carom.systems.system",
     "Trajectory": "carom.motion.trajectory",
     "UnknownScene": "carom.errors",
     "check": "carom.guarantees.report",
-    "compliant": "carom.compliant",
-    "lcp": "carom.lcp",
-    "load_problem": "carom.impact.files",
-    "load_set": "carom.impact.set_files",
-    "load_trajectory": "carom.motion.files",
+    "load": "carom.io",
     "plots": "carom.plots",
-    "post_impact_set": "carom.impact.post_impact",
-    "save_problem": "carom.impact.files",
-    "save_set": "carom.impact.set_files",
-    "save_trajectory": "carom.motion.files",
+    "post_impact_set": "carom.laws.post_impact",
     "scenes": "carom.scenes",
     "simulate": "carom.motion.simulation",
     "simulate_many": "carom.motion.bundle",
     "systems": "carom.systems",
 }
+"""Where public names live. They are loaded on first use, so that `import carom` is quick."""
 
 __all__ = [
     "AnitescuPotra",
     "Bundle",
     "CaromError",
     "Compliant",
+    "FiniteSet",
     "Guarantees",
     "ImpactLaw",
     "ImpactNotResolved",
     "ImpactPath",
     "ImpactProblem",
+    "InvalidFile",
+    "InvalidOption",
     "InvalidProblem",
     "MissingExtra",
     "NotResolvedExactly",
@@ -117,16 +118,9 @@ __all__ = [
     "Trajectory",
     "UnknownScene",
     "check",
-    "compliant",
-    "lcp",
-    "load_problem",
-    "load_set",
-    "load_trajectory",
+    "load",
     "plots",
     "post_impact_set",
-    "save_problem",
-    "save_set",
-    "save_trajectory",
     "scenes",
     "simulate",
     "simulate_many",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
-    from carom.lcp import LCPSolution
+from typing import Any
 
 
 class CaromError(Exception):
@@ -23,7 +19,7 @@ class CaromError(Exception):
 
 
 class InvalidProblem(CaromError, ValueError):
-    """Say which field of an input is wrong, what was expected and what came.
+    """Say which field of a problem is wrong, what was expected and what came.
 
     Examples:
         >>> import carom
@@ -32,6 +28,37 @@ class InvalidProblem(CaromError, ValueError):
         ... except carom.InvalidProblem as error:
         ...     print(error)
         mu: expected numbers >= 0, got -0.5
+    """
+
+
+class InvalidOption(CaromError, ValueError):
+    """Say which argument of a call is wrong, what was expected and what came.
+
+    Examples:
+        >>> import carom
+        >>> try:
+        ...     carom.Routh(num_samples=0)
+        ... except carom.InvalidOption as error:
+        ...     print(error)
+        num_samples: expected an integer >= 1, got 0
+    """
+
+
+class InvalidFile(CaromError, ValueError):
+    """Say that a file is damaged, or holds something that carom does not read.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "broken.json"
+        ...     _ = path.write_text("{")
+        ...     try:
+        ...         carom.load(path)
+        ...     except carom.InvalidFile as error:
+        ...         print("broken.json" in str(error))
+        True
     """
 
 
@@ -70,9 +97,7 @@ class ImpactNotResolved(CaromError):
         no sample ended: 10 of 10 samples still collided after the last step
     """
 
-    def __init__(
-        self, message: str, problem: ImpactProblem, solution: LCPSolution | None = None
-    ) -> None:
+    def __init__(self, message: str, problem: Any = None, solution: Any = None) -> None:
         super().__init__(message)
         self.problem = problem
         self.solution = solution

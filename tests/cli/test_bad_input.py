@@ -8,7 +8,7 @@ import pytest
 
 import carom
 from carom.cli import main
-from carom.impact.files import problem_fields
+from carom.laws.files import problem_fields
 from tests.cli.helpers import FEW, read_error
 
 FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}

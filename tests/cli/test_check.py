@@ -7,7 +7,7 @@ import pytest
 
 import carom
 from carom.cli import main
-from carom.impact.files import save_problem
+from carom.laws.files import save_problem
 from tests.cli.helpers import read_error, read_json, run
 
 

@@ -71,7 +71,7 @@ def test_exhibits(offers):
 
 
 def test_exhibits_without_matplotlib(capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("carom.reproduce")]:
+    for name in [name for name in sys.modules if name.startswith("carom.paper")]:
         monkeypatch.delitem(sys.modules, name)
     no_matplotlib(monkeypatch)
     assert "zeno-cycle" not in script(capsys, "bash")

@@ -117,7 +117,7 @@ class TestErrors:
         assert "not enough memory; lower --samples" in error
 
     def test_package_that_is_missing(self, capsys, monkeypatch):
-        for name in [name for name in sys.modules if name.startswith("carom.reproduce")]:
+        for name in [name for name in sys.modules if name.startswith("carom.paper")]:
             monkeypatch.delitem(sys.modules, name)
         no_matplotlib(monkeypatch)
         error = read_error(capsys, ["reproduce", "--list"], 2)

@@ -5,8 +5,8 @@ import pytest
 
 import carom
 from carom.cli import main, outcomes
-from carom.impact import routh
-from carom.impact.files import save_problem
+from carom.laws import routh
+from carom.laws.files import save_problem
 from tests.cli.helpers import FEW, read_json
 from tests.reference.ladder import ladder
 

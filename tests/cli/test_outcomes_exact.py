@@ -7,7 +7,7 @@ import pytest
 
 import carom
 from carom.cli import main, outcomes
-from carom.impact.files import save_problem
+from carom.laws.files import save_problem
 from tests.cli.helpers import FEW, read_error, read_json
 
 FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}

@@ -42,7 +42,7 @@ def test_says_that_an_interrupted_run_can_be_taken_up(tmp_path, capsys, monkeypa
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("carom.reproduce.run._make", interrupt)
+    monkeypatch.setattr("carom.paper.run._make", interrupt)
     assert main(["reproduce", "routh-path", "--out", str(tmp_path)]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
 
@@ -62,7 +62,7 @@ def test_refuses_in_one_line(arguments, words, capsys):
 
 
 def test_names_the_extras_that_are_missing(capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("carom.reproduce")]:
+    for name in [name for name in sys.modules if name.startswith("carom.paper")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ppl", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)

@@ -13,7 +13,7 @@ import carom
 from carom.errors import InvalidProblem
 from carom.guarantees.lipschitz import Lipschitz, Steepest, step_lipschitz
 from carom.guarantees.uniqueness import step_uniqueness
-from carom.lcp import solve, step_lcp
+from carom.stepping.lcp import solve, step_lcp
 from tests.reference.impact_problems import random_problem
 from tests.reference.set_checks import in_other_units
 from tests.reference.two_outcomes import random_pair_or_single

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 import carom
 from carom.guarantees import impulse
 from carom.guarantees.report import MOST_SAMPLES
-from carom.impact import exact
+from carom.laws import exact
 from tests.reference.impact_problems import impact_problems, random_problem
 from tests.reference.set_checks import changed
 

@@ -9,8 +9,8 @@ import carom
 from carom.guarantees import uniqueness
 from carom.guarantees.uniqueness import AmbiguousStep, step_uniqueness
 from carom.kernels import overlap
-from carom.lcp import step_lcp
-from carom.pieces import Pieces
+from carom.stepping.lcp import step_lcp
+from carom.stepping.pieces import Pieces
 from tests.reference.impact_problems import random_problem
 from tests.reference.set_checks import in_other_units
 from tests.reference.two_outcomes import (

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import carom
-from carom.lcp import solve_all
+from carom.stepping.lcp import solve_all
 from tests.reference.impact_problems import ImpactLCP, random_problem
 
 FloatArray = NDArray[np.float64]

@@ -15,6 +15,7 @@ from PIL import Image
 
 import carom
 from carom import plots
+from carom.paper.compliant.plot import plot_sweep
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
 
 DPI = 60
@@ -142,9 +143,9 @@ def _spread(ax):
 
 
 def _sweep(ax):
-    sweep = carom.compliant.angle_sweep(block(), num=7)
+    sweep = carom.paper.compliant.angle_sweep(block(), num=7)
     exact = laws("rocking-block")["exact"]
-    return plots.plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
+    return plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
 
 
 DRAWINGS = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import carom
-from carom.friction import friction_directions
-from carom.lcp import LCP, impact_lcp, step_lcp
+from carom.contact_space import friction_directions
+from carom.stepping.lcp import LCP, impact_lcp, step_lcp
 from tests.reference.brute_force import contact_units, unit_residual
 
 FloatArray = NDArray[np.float64]

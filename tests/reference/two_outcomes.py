@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import carom
-from carom.pieces import modes_and_impulses
+from carom.stepping.pieces import modes_and_impulses
 from tests.reference.brute_force import all_solutions, contact_units
 from tests.reference.impact_problems import random_problem
 
@@ -102,7 +102,7 @@ def find_two_outcomes_by_supports(
     problem: carom.ImpactProblem, rng: np.random.Generator, tries: int
 ) -> bool:
     """Tell the same by all supports of the LCP, without knowing of modes."""
-    from carom.lcp import step_lcp
+    from carom.stepping.lcp import step_lcp
 
     space = problem.space
     k, d = space.directions.shape

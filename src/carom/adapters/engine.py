@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carom.errors import InvalidProblem
-from carom.impact.problem import ImpactProblem
+from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, FloatArray, IntArray
 

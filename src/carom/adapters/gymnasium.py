@@ -10,9 +10,9 @@ import numpy as np
 from carom.adapters.mujoco import apply
 from carom.adapters.mujoco.system import MujocoSystem
 from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
-from carom.impact.law import ImpactLaw
-from carom.impact.problem import ImpactProblem
-from carom.impact.routh import Routh
+from carom.laws.law import ImpactLaw
+from carom.laws.routh import Routh
+from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
 try:

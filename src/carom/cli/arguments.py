@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from carom.errors import InvalidProblem
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
     from carom.scenes import Scene
 
 
@@ -41,7 +41,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 def load_target(target: str) -> tuple[Scene | None, ImpactProblem]:
     """Find a scene or read a file; a scene's name wins."""
     from carom import scenes
-    from carom.impact.files import load_problem
+    from carom.laws.files import load_problem
 
     if target not in scenes.names():
         if target and Path(target).is_dir():

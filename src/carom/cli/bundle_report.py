@@ -11,7 +11,7 @@ from carom.cli.figures import load_plots, png
 from carom.cli.motion_report import Setting
 from carom.cli.report import File, Report
 from carom.cli.tables import table
-from carom.impact.files import encode_npz
+from carom.laws.files import encode_npz
 
 if TYPE_CHECKING:
     from carom.motion.bundle import Bundle
@@ -93,7 +93,7 @@ class BundleReport(Report):
         from carom.systems.names import names
 
         motion = self.bundle.trajectories[0]
-        return [str(name) for name in names(motion.system, motion.layout)]
+        return [str(name) for name in names(motion.system, motion.layout.nq)]
 
     def json(self) -> dict[str, Any]:
         """Return the report for programs."""

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> list[CaromError]:
 def _exhibits() -> tuple[str, ...]:
     """Return what `carom reproduce` makes; nothing where it cannot run."""
     try:
-        from carom.reproduce.exhibits import EXHIBITS
+        from carom.paper.exhibits import EXHIBITS
     except ImportError:
         return ()
     return tuple(EXHIBITS)

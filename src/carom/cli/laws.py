@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from carom.impact.law import ImpactLaw
+    from carom.laws.law import ImpactLaw
 
 BUDGET = 10.0
 """Of the exact law, for one impact [s]."""

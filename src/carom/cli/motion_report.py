@@ -18,7 +18,7 @@ from carom.motion.files import save_trajectory
 from carom.systems import PlanarSystem
 
 if TYPE_CHECKING:
-    from carom.impact.law import ImpactLaw
+    from carom.laws.law import ImpactLaw
     from carom.motion.parts import Impact, Segment
     from carom.motion.trajectory import Trajectory
     from carom.scenes import Scene

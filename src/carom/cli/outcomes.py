@@ -23,8 +23,8 @@ from carom.errors import ImpactNotResolved, InvalidProblem
 
 if TYPE_CHECKING:
     from carom.cli.outcomes_report import OutcomesReport
-    from carom.impact.law import ImpactLaw
-    from carom.impact.problem import ImpactProblem
+    from carom.laws.law import ImpactLaw
+    from carom.problem import ImpactProblem
     from carom.scenes import Scene
 
 # Per law, the options that bear on it.

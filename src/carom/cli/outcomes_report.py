@@ -11,17 +11,17 @@ from carom import __version__
 from carom.cli.figures import load_plots, png
 from carom.cli.laws import law_settings
 from carom.cli.report import File, Report
-from carom.impact.files import encode_npz, problem_fields
-from carom.impact.set_files import save_set
 from carom.kernels.tolerances import STICKING
+from carom.laws.files import encode_npz, problem_fields
+from carom.laws.set_files import save_set
 from carom.outcomes.distances import sample_error
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
 
 if TYPE_CHECKING:
-    from carom.impact.law import ImpactLaw
-    from carom.impact.problem import ImpactProblem
+    from carom.laws.law import ImpactLaw
     from carom.outcomes.outcome_set import OutcomeSet
+    from carom.problem import ImpactProblem
 
 ARRAYS = ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished", "labels")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from carom.cli.console import note
 from carom.cli.tables import fit, terminal_width
-from carom.files import write_atomically
+from carom.io import write_atomically
 
 File = bytes | Callable[[Path], None]
 """The content of a file, or what writes it."""

@@ -15,8 +15,8 @@ from carom.cli.tables import table, terminal_width
 
 if TYPE_CHECKING:
     from carom.errors import CaromError
-    from carom.reproduce.exhibit import Exhibit
-    from carom.reproduce.store import Kept
+    from carom.paper.exhibit import Exhibit
+    from carom.paper.store import Kept
 
 HELP = "make the paper's figures and tables again"
 DESCRIPTION = """\
@@ -57,14 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[CaromError]:
     """Make what is asked for, or list what there is."""
-    from carom.reproduce.run import choose
+    from carom.paper.run import choose
 
     chosen = choose(options.names)
     if options.list:
         show(_list(chosen, as_json=options.json))
         return []
     check_folder(options.out)
-    from carom.reproduce import reproduce
+    from carom.paper import reproduce
 
     with parts([exhibit.seconds[options.quick] for exhibit in chosen]) as begin:
         try:

@@ -12,7 +12,7 @@ from carom.cli.arguments import count, load_target, positive
 from carom.errors import InvalidProblem
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
     from carom.scenes import Scene
 
 ROBOT_IN_A_STATE = """\

@@ -14,7 +14,7 @@ from carom.errors import CaromError, InvalidProblem
 if TYPE_CHECKING:
     from carom.cli.bundle_report import BundleReport
     from carom.cli.motion_report import MotionReport, Setting
-    from carom.impact.law import ImpactLaw
+    from carom.laws.law import ImpactLaw
 
 LAWS = ("routh", "exact", "anitescu-potra", "sequential", "routh-single")
 

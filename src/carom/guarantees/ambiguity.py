@@ -18,8 +18,8 @@ from carom.outcomes.sampled import SampledSet
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.outcome_set import OutcomeSet
+    from carom.problem import ImpactProblem
 
 RANK = DISTINCT
 """Directions count as not changed if no difference has more along them than this share of

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import nnls
 
-from carom.friction import friction_directions
+from carom.contact_space import friction_directions
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 CANCELS = 1e-9
 """Impulses cancel if what is left is less than this share of their effects one by one."""

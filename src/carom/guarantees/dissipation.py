@@ -10,9 +10,9 @@ import numpy as np
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.path import ImpactPath
     from carom.outcomes.sampled import SampledSet
+    from carom.problem import ImpactProblem
 
 
 NOTHING = 1e-12

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import CaromError
-from carom.impact.exact_results import path_of, too_much
 from carom.outcomes.path import ImpactPath
+from carom.reach.results import path_of, too_much
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
     from carom.reach.search import Search
 
 

@@ -18,11 +18,11 @@ from carom.errors import InvalidProblem
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.kernels import overlap
 from carom.kernels.tolerances import SINGULAR, VANISHING
-from carom.pieces import Pieces, mode_name, num_modes
+from carom.stepping.pieces import Pieces, mode_name, num_modes
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 MOST_PIECES = 20_000
 """So many pieces are built: five contacts in the plane, two in space with 8 directions."""

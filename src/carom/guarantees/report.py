@@ -17,8 +17,8 @@ from carom.guarantees.lipschitz import Lipschitz, step_lipschitz
 from carom.guarantees.sentences import DELTA, Statement
 from carom.guarantees.termination import Termination, single_contact_rate, termination
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
-from carom.impact.exact import RouthExact
-from carom.impact.routh import Routh
+from carom.laws.routh import Routh
+from carom.laws.routh_exact import RouthExact
 from carom.outcomes.distances import coverage_distance
 from carom.outcomes.holdout import Holdout
 from carom.outcomes.polyhedral import PolyhedralSet
@@ -27,7 +27,7 @@ from carom.outcomes.summary import why_nothing_happens
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 MISSED = 0.01
 """Share of further draws that may be missed by the samples of a report."""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from carom.guarantees.lipschitz import Lipschitz
     from carom.guarantees.termination import Termination
     from carom.guarantees.uniqueness import Uniqueness
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.holdout import Holdout
     from carom.outcomes.polyhedral import PolyhedralSet
+    from carom.problem import ImpactProblem
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from scipy.optimize import nnls
 
-from carom.friction import ContactSpace
+from carom.contact_space import ContactSpace
 from carom.kernels.pieces import num_frictions
 from carom.kernels.tolerances import MATCH, SINGULAR, VANISHING
 from carom.typing import FloatArray

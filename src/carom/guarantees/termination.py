@@ -12,7 +12,7 @@ from carom.errors import InvalidProblem
 from carom.guarantees.cone import Pointedness
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.friction import ContactSpace
+from carom.contact_space import ContactSpace
 from carom.guarantees.step import MARGIN, Modes, Step
 from carom.kernels.tolerances import RESIDUAL, SINGULAR
-from carom.lcp import step_lcp
-from carom.pieces import can_try_all_modes, mode_name, modes_and_impulses
+from carom.stepping.lcp import step_lcp
+from carom.stepping.pieces import can_try_all_modes, mode_name, modes_and_impulses
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 MOST_MODES = 20_000
 """So many choices of modes are tried, which takes seconds: six contacts in the plane, two or three

@@ -13,7 +13,7 @@ LEMKE_TRIALS = 8
 
 @kernel
 def lemke_step(space, u, key, draw, random, work, buffers, impulse):
-    """Solve the step LCP by pivoting; return its status. `carom.friction` tells its layout.
+    """Solve the step LCP by pivoting; return its status. `carom.contact_space` tells its layout.
 
     With `random`, the covering vector is random too, which chooses among several solutions.
     """

@@ -1,8 +1,8 @@
 """Run many impacts to their end [HalmPosa, Algorithms 1 and 2].
 
-Everything is in the dimensionless contact coordinates of `carom.friction.ContactSpace`: an impact
-is v_c (contact velocities), a step adds A lambda to them, and the sum of the lambda is all that
-the caller needs to know the velocity of the robot.
+Everything is in the dimensionless contact coordinates of `carom.contact_space.ContactSpace`: an
+impact is v_c (contact velocities), a step adds A lambda to them, and the sum of the lambda is all
+that the caller needs to know the velocity of the robot.
 
 Arguments are gathered in named tuples:
 

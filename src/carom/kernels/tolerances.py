@@ -1,7 +1,7 @@
 """Every numeric tolerance of carom, once, with its reason.
 
 All of them are relative. Impacts are resolved in the dimensionless contact coordinates of
-`carom.friction.ContactSpace`, in which no normal velocity exceeds 1 during an impact, because
+`carom.contact_space.ContactSpace`, in which no normal velocity exceeds 1 during an impact, because
 kinetic energy never rises.
 """
 

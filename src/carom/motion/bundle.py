@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from carom.impact.law import ImpactLaw, check_integer
-from carom.impact.sampler import available_cores
+from carom import checks
+from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
 from carom.motion.trajectory import Trajectory
+from carom.stepping.sampler import available_cores
 from carom.systems.system import System
 from carom.typing import ArrayLike, FloatArray
 
@@ -128,10 +129,10 @@ def simulate_many(
         >>> len(motions), motions.num_finished
         (4, 4)
     """
-    check_integer("num", num, 1)
-    check_integer("seed", seed, 0, 2**53 - 1)
+    checks.integer("num", num, 1)
+    checks.integer("seed", seed, 0, 2**53 - 1)
     if num_processes is not None:
-        check_integer("num_processes", num_processes, 1)
+        checks.integer("num_processes", num_processes, 1)
     processes = min(num, num_processes or available_cores())
     job = _Job(system, q, v, duration, law, int(seed), options)
     # The first one runs here: bad input is told at once, and kernels are compiled once.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from carom.errors import InvalidProblem
-from carom.files import write_atomically
+from carom.io import write_atomically
 from carom.motion.parts import Impact, Layout, Segment
 from carom.motion.trajectory import Trajectory
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carom import checks
 from carom.errors import InvalidProblem
-from carom.impact.law import check_integer
 from carom.motion.stretch import METHODS, Integrator
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
@@ -38,8 +38,8 @@ class Options:
             value = getattr(self, name)
             if not (is_number(value) and value > 0.0):
                 raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
-        check_integer("max_impacts", self.max_impacts, 1)
-        check_integer("max_steps", self.max_steps, 1)
+        checks.integer("max_impacts", self.max_impacts, 1)
+        checks.integer("max_steps", self.max_steps, 1)
 
     @property
     def integrator(self) -> Integrator:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from carom.errors import ImpactNotResolved
-from carom.impact.law import ImpactLaw
+from carom.laws.law import ImpactLaw
 from carom.motion.choice import Moment, ways_on
 from carom.motion.events import GAP_ROUNDING
 from carom.motion.options import Options, check_start, checked_vector
@@ -26,8 +26,8 @@ from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.path import ImpactPath
+    from carom.problem import ImpactProblem
 
 STILL = 1e-8
 """Contact velocities below this share of the terms that they are the sum of count as rest."""

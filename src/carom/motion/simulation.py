@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from carom import checks
 from carom.errors import InvalidProblem
-from carom.impact.law import ImpactLaw, check_integer
+from carom.laws.law import ImpactLaw
 from carom.motion.options import Options, is_number
 from carom.motion.run import Motion
 from carom.motion.trajectory import Trajectory
@@ -75,7 +76,7 @@ def simulate(
     options = Options(
         method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps, max_step
     )
-    check_integer("seed", seed, 0, 2**53 - 1)
+    checks.integer("seed", seed, 0, 2**53 - 1)
     if not isinstance(system, System):
         raise InvalidProblem(
             f"system: expected a carom.System such as carom.systems.PlanarSystem, got "

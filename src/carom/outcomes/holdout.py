@@ -22,8 +22,8 @@ from carom.kernels.tolerances import VANISHING
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.sampled import SampledSet
+    from carom.problem import ImpactProblem
 
 NORMS = ("contact", "energy")
 """How far apart two outcomes are. "contact" is the Euclidean norm of all contact velocities [m/s],

@@ -11,7 +11,7 @@ from carom.kernels.tolerances import STICKING
 from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 def contact_kinds(

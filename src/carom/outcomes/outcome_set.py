@@ -11,7 +11,7 @@ from carom.errors import InvalidProblem
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 class OutcomeSet(ABC):

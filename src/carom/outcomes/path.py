@@ -11,7 +11,7 @@ import numpy as np
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 @dataclass(frozen=True, eq=False)

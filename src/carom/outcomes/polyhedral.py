@@ -18,7 +18,7 @@ from carom.outcomes.sampled import SampledSet
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 @final

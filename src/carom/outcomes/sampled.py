@@ -19,7 +19,7 @@ from carom.outcomes.summary import describe, head_line
 from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 
 @final

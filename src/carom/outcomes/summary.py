@@ -9,10 +9,10 @@ import numpy as np
 from carom.kernels.tolerances import STICKING
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
+    from carom.problem import ImpactProblem
 
 STAYS = "no contact approaches: the velocity stays as it is"
 

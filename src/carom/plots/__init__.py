@@ -21,7 +21,6 @@ from carom.plots.motion import plot_energy, plot_impulses, plot_phase, plot_rate
 from carom.plots.motion_overview import bundle_overview, trajectory_overview
 from carom.plots.outcomes_overview import outcomes_overview
 from carom.plots.scene import plot_scene
-from carom.plots.sweep import plot_sweep
 
 __all__ = [
     "animate",
@@ -36,6 +35,5 @@ __all__ = [
     "plot_scene",
     "plot_spread",
     "plot_states",
-    "plot_sweep",
     "trajectory_overview",
 ]

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from carom.errors import InvalidProblem
-from carom.files import write_atomically
+from carom.io import write_atomically
 from carom.plots import style
 from carom.plots.player import PAGE
 from carom.plots.stage import Stage, contact_points, draw_ground, require_planar, view_of

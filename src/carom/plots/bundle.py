@@ -127,4 +127,4 @@ def _times(bundle: Bundle) -> FloatArray:
 def _name(bundle: Bundle, coordinate: int) -> Name:
     motion = bundle.trajectories[0]
     check_coordinate(coordinate, motion.layout.nq, "coordinate")
-    return names(motion.system, motion.layout)[coordinate]
+    return names(motion.system, motion.layout.nq)[coordinate]

@@ -17,8 +17,8 @@ from carom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.outcome_set import OutcomeSet
+    from carom.problem import ImpactProblem
     from carom.typing import FloatArray, IntArray
 
 Coordinate = tuple[str, int]

@@ -65,7 +65,7 @@ def plot_states(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('parameter s [s or N s]', 'angle [rad/s]')
     """
-    found = names(trajectory.system, trajectory.layout, of)
+    found = names(trajectory.system, getattr(trajectory.layout, f"n{of}"), of)
     chosen = list(range(len(found)) if rows is None else rows)
     for row in chosen:
         check_coordinate(row, len(found), "rows")
@@ -248,7 +248,9 @@ def plot_phase(
         pieces.append(np.column_stack([states.q[:, coordinate], rates[:, coordinate]]))
     ax.plot(*_interrupted(moving).T, color=own, label=label)
     ax.plot(*_interrupted(jumping).T, color=own, **style.JUMP)
-    position, rate = (names(trajectory.system, layout, of)[coordinate] for of in ("q", "v"))
+    position, rate = (
+        names(trajectory.system, getattr(layout, f"n{of}"), of)[coordinate] for of in ("q", "v")
+    )
     ax.set_xlabel(str(position))
     ax.set_ylabel(f"rate of {rate}")
     return ax

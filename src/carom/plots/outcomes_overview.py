@@ -11,10 +11,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from carom.plots.contact_velocities import Coordinate, Drawing, default_coordinates
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
     from carom.outcomes.outcome_set import OutcomeSet
     from carom.outcomes.polyhedral import PolyhedralSet
     from carom.outcomes.sampled import SampledSet
+    from carom.problem import ImpactProblem
 
 COLUMNS = 3
 PANEL = 4.0

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from carom.friction import friction_directions
+from carom.contact_space import friction_directions
 from carom.reach.rational import (
     Matrix,
     Vector,
@@ -35,7 +35,7 @@ from carom.reach.rational import (
 from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from carom.impact.problem import ImpactProblem
+    from carom.problem import ImpactProblem
 
 DEPENDENT = 1e-12
 """A row of which less than this share (of its squared length) is independent of others counts as

@@ -131,3 +131,28 @@ class Search:
         self.num_pushed += 1
         size = sum(map(abs, part.cell))
         heappush(self.waiting, (size, self.num_pushed, part, parent))
+
+
+def first_motions(flow: Flow) -> list[Part]:
+    """Return the start of an exact search once for every closed cell in which it can move.
+
+    A motion that no contact approaches on is one along the face of a cell in which one does: it
+    is found there too, and the search ends it where it came to.
+    """
+    start = flow.start()
+    block, is_final = flow.inclusion.block, flow.inclusion.is_final
+    cells = [start.cell] if flow.rays(start.cell) else []
+    cells += flow.entries(start.cell)
+    moving = {}
+    for cell in cells:
+        signs = list(cell)
+        if is_final(cell):
+            signs[block * flow.inclusion.normals(cell).index(0)] = -1
+        moving[tuple(signs)] = start._replace(cell=tuple(signs))
+    return list(moving.values())
+
+
+def start_search(search: Search, parts: list[Part]) -> None:
+    """Let parts wait, to be taken before all others."""
+    for number, part in enumerate(parts, start=-len(parts)):
+        heappush(search.waiting, (-1, number, part, None))

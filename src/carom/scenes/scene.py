@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from carom.errors import InvalidProblem
-from carom.impact.problem import ImpactProblem
+from carom.problem import ImpactProblem
 from carom.systems import System
 
 

@@ -9,7 +9,6 @@ from carom.systems.planar import PlanarSystem
 from carom.systems.planar_bodies import Prismatic
 
 if TYPE_CHECKING:
-    from carom.motion.parts import Layout
     from carom.systems.planar_bodies import Joint
     from carom.systems.system import System
 
@@ -26,10 +25,15 @@ class Name(NamedTuple):
         return f"{self.word} [{self.unit}]" if self.unit else self.word
 
 
-def names(system: System | None, layout: Layout, of: str = "q") -> list[Name]:
+def names(system: System | None, count: int, of: str = "q") -> list[Name]:
     """Return the names of all coordinates, or of all velocities.
 
     Those of a planar system are called after bodies and joints, all others by number.
+
+    Args:
+        system: The system, if known.
+        count: How many there are.
+        of: "q" for coordinates, "v" for velocities.
 
     Raises:
         InvalidProblem: `of` is neither "q" nor "v".
@@ -37,7 +41,7 @@ def names(system: System | None, layout: Layout, of: str = "q") -> list[Name]:
     if of not in ("q", "v"):
         raise InvalidProblem(f"of: expected 'q' or 'v', got {of!r}")
     if not isinstance(system, PlanarSystem):
-        return [Name(f"{of}{i}", "") for i in range(layout.nq if of == "q" else layout.nv)]
+        return [Name(f"{of}{i}", "") for i in range(count)]
     several = len([body for body in system.bodies if body.joints]) > 1
     found = []
     for body in system.bodies:

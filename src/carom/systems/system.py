@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from carom.errors import InvalidProblem
-from carom.impact.problem import ImpactProblem
+from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 

@@ -9,7 +9,7 @@ from carom.adapters.mujoco.contacts import mujoco
 from carom.adapters.mujoco.model import vector
 from carom.adapters.mujoco.system import MARGIN, MujocoSystem
 from carom.errors import InvalidProblem
-from carom.impact.problem import ImpactProblem
+from carom.problem import ImpactProblem
 from carom.typing import ArrayLike
 
 GAP_TOLERANCE = 1e-3

@@ -1,0 +1,99 @@
+"""Check arguments once, where they come in; every refusal names the argument and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from carom.errors import CaromError, InvalidOption
+from carom.typing import ArrayLike, FloatArray
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is one finite number."""
+    is_scalar = isinstance(value, int | float | np.integer | np.floating)
+    return is_scalar and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def integer(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return an integer within its range, or refuse it."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
+        span = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InvalidOption(f"{name}: expected an integer {span}, got {value!r}")
+    return int(value)
+
+
+def positive(name: str, value: object, *, or_zero: bool = False) -> float:
+    """Return a finite number > 0 (or >= 0), or refuse it."""
+    if not is_number(value) or not (value > 0.0 or (or_zero and value == 0.0)):
+        least = ">= 0" if or_zero else "> 0"
+        raise InvalidOption(f"{name}: expected a number {least}, got {value!r}")
+    return float(value)
+
+
+def between(name: str, value: object, low: float, high: float) -> float:
+    """Return a number from low to high, or refuse it. Infinity passes where high is infinite."""
+    is_scalar = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_scalar or not low <= value <= high:
+        raise InvalidOption(f"{name}: expected a number from {low:g} to {high:g}, got {value!r}")
+    return float(value)
+
+
+def share(name: str, value: object) -> float:
+    """Return a number strictly between 0 and 1, or refuse it."""
+    if not is_number(value) or not 0.0 < value < 1.0:
+        raise InvalidOption(f"{name}: expected a number between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def choice(name: str, value: object, options: Iterable[str]) -> str:
+    """Return one of several words, or refuse what is none of them."""
+    options = tuple(options)
+    if not isinstance(value, str) or value not in options:
+        raise InvalidOption(f"{name}: expected one of {', '.join(options)}, got {value!r}")
+    return value
+
+
+def floats(name: str, value: ArrayLike, error: type[CaromError] = InvalidOption) -> FloatArray:
+    """Return a new array of finite floats of any shape, or refuse it.
+
+    Args:
+        name: What the caller calls it.
+        value: What came.
+        error: What to raise.
+    """
+    try:
+        array = np.asarray(value)
+        # A cast to float would drop the imaginary part in silence.
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
+        array = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as why:
+        raise error(f"{name}: expected numbers in a regular array ({why})") from why
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        at = f" at {list(where)}" if where else ""
+        raise error(f"{name}: expected finite numbers, got {array[where]}{at}")
+    return array
+
+
+def vector(
+    name: str, value: ArrayLike, size: int, error: type[CaromError] = InvalidOption
+) -> FloatArray:
+    """Return a new vector (size,) of finite floats, or refuse it."""
+    array = floats(name, value, error)
+    if array.shape != (size,):
+        raise error(f"{name}: expected shape {(size,)}, got {array.shape}")
+    return array
+
+
+def vectors(
+    name: str, value: ArrayLike, size: int, error: type[CaromError] = InvalidOption
+) -> FloatArray:
+    """Return one vector (size,) or a batch (..., size) of finite floats, or refuse it."""
+    array = floats(name, value, error)
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise error(f"{name}: expected shape {(size,)} or (n, {size}), got {array.shape}")
+    return array

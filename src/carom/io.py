@@ -1,0 +1,270 @@
+"""Save carom's objects to files and load them again; files appear whole or not at all.
+
+There is one format in two containers. A `.json` file is text, exact and readable; an `.npz` file is
+a NumPy archive that keeps large arrays small. Both hold the fields of a dataclass by name, together
+with the class's name and the version of the format. Nothing in a file is ever executed.
+
+What is saved of an object are the fields of its dataclass, but for those that say
+`metadata={"saved": False}`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import io
+import json
+import os
+import uuid
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from carom.errors import CaromError, InvalidFile, InvalidOption
+
+VERSION = 1
+
+HOMES = {
+    "AnitescuPotra": "carom.laws.anitescu_potra",
+    "Bundle": "carom.motion.bundle",
+    "Compliant": "carom.paper.compliant.law",
+    "FiniteSet": "carom.outcomes.finite",
+    "Holdout": "carom.outcomes.holdout",
+    "Impact": "carom.motion.parts",
+    "ImpactPath": "carom.outcomes.path",
+    "ImpactProblem": "carom.problem",
+    "Layout": "carom.motion.parts",
+    "PolyhedralSet": "carom.outcomes.polyhedral",
+    "Polytope": "carom.outcomes.polytope",
+    "Routh": "carom.laws.routh",
+    "RouthExact": "carom.laws.routh_exact",
+    "RouthSingle": "carom.laws.routh_single",
+    "SampledSet": "carom.outcomes.sampled",
+    "Segment": "carom.motion.parts",
+    "Sequential": "carom.laws.sequential",
+    "Trajectory": "carom.motion.trajectory",
+}
+"""Where the classes live that files may name; no other is ever loaded."""
+
+TOP = ("ImpactProblem", "FiniteSet", "SampledSet", "PolyhedralSet", "Trajectory", "Bundle")
+"""What a file may hold as a whole, with anything from `HOMES` inside."""
+
+KIND = "carom"
+"""The key that names an object's class, and the entry of an archive that holds all but arrays."""
+
+ENDINGS = (".json", ".npz")
+
+
+def save(thing: Any, path: str | os.PathLike[str]) -> None:
+    """Write a problem, a set, a trajectory or a bundle to a .json or .npz file.
+
+    Args:
+        thing: What to save. Each has a method `save(path)` that calls this.
+        path: The file.
+
+    Raises:
+        InvalidOption: The file has another ending.
+        OSError: The file cannot be written.
+    """
+    file = _checked(path)
+    tree = {"version": VERSION} | _encode(thing)
+    write_atomically(file, _to_json(tree) if file.suffix.lower() == ".json" else _to_npz(tree))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what the method `save` of a problem, set, trajectory or bundle wrote.
+
+    A problem may also be written by hand: a JSON object, or a NumPy archive, with the fields of
+    `ImpactProblem` by name.
+
+    Args:
+        path: The file, .json or .npz.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        InvalidOption: The file has another ending.
+        InvalidFile: The file is damaged, or holds something else.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "block.json"
+        ...     block.save(path)
+        ...     carom.load(path) == block
+        True
+    """
+    file = _checked(path)
+    content = file.read_bytes()
+    try:
+        tree = _from_json(content) if file.suffix.lower() == ".json" else _from_npz(content)
+        if not isinstance(tree, dict):
+            raise ValueError(f"one object was expected, not a {type(tree).__name__}")
+        version = tree.pop("version", VERSION)
+        if not isinstance(version, int) or version > VERSION:
+            raise ValueError(f"version {version!r} is newer than this carom, which reads {VERSION}")
+        # What is written by hand has no header, and is a problem.
+        tree.setdefault(KIND, "ImpactProblem")
+        if tree[KIND] not in TOP:
+            raise ValueError(f"{tree[KIND]!r} is none of {', '.join(TOP)}")
+        return _decode(tree)
+    except CaromError as error:
+        # The object itself says what is wrong with it.
+        raise InvalidFile(f"{file}: {error}") from error
+    except Exception as error:
+        # Hostile or damaged content makes parsers raise nearly anything.
+        raise InvalidFile(
+            f"{file}: expected a file that carom saved ({type(error).__name__}: {error})"
+        ) from error
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file under a temporary name in the same folder, then rename it.
+
+    Whoever interrupts this, the file is either as it was before or complete.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
+    # Not from tempfile, whose files only their owner may read.
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    file = Path(path)
+    if file.suffix.lower() not in ENDINGS:
+        raise InvalidOption(f"{file}: expected a file that ends in {' or '.join(ENDINGS)}")
+    return file
+
+
+def _encode(value: Any) -> Any:
+    """Return a value as dicts, lists, strings, numbers and arrays."""
+    if isinstance(value, Fraction):
+        # In hexadecimal: Python refuses to print integers of thousands of decimal digits.
+        return {KIND: "fraction", "is": f"{value.numerator:#x}/{value.denominator:#x}"}
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value).__name__ in HOMES:
+        return {KIND: type(value).__name__} | {
+            name: _encode(getattr(value, name)) for name in _saved(type(value))
+        }
+    if isinstance(value, tuple | list):
+        return [_encode(each) for each in value]
+    return value
+
+
+def _saved(cls: type) -> list[str]:
+    """Return the names of the fields of a class that are saved."""
+    if not dataclasses.is_dataclass(cls):
+        return list(cls._fields)  # type: ignore[attr-defined]
+    fields = dataclasses.fields(cls)
+    return [each.name for each in fields if each.init and each.metadata.get("saved", True)]
+
+
+def _decode(value: Any) -> Any:
+    """Return the value that `_encode` was given; lists become tuples."""
+    if isinstance(value, list):
+        return tuple(_decode(each) for each in value)
+    if not isinstance(value, dict):
+        return value
+    fields = dict(value)
+    kind = fields.pop(KIND)
+    if kind == "fraction":
+        numerator, denominator = fields["is"].split("/")
+        return Fraction(int(numerator, 16), int(denominator, 16))
+    if kind == "array":
+        return np.array(fields["data"], dtype=_dtype(fields["dtype"])).reshape(fields["shape"])
+    cls = getattr(import_module(HOMES[kind]), kind)
+    unknown = [name for name in fields if name not in _saved(cls)]
+    if unknown:
+        raise ValueError(f"{kind} has no field {unknown[0]!r}: it has {', '.join(_saved(cls))}")
+    return cls(**{name: _decode(each) for name, each in fields.items()})
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    dtype = np.dtype(name)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"arrays of {dtype} are not read")
+    return dtype
+
+
+def _to_json(tree: Any) -> bytes:
+    lines = (f"  {json.dumps(k)}: {json.dumps(_plain(v, tree))}" for k, v in tree.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _plain(value: Any, parent: Any) -> Any:
+    """Replace arrays: by lists in a problem, which people read, else with dtype and shape."""
+    if isinstance(value, np.ndarray):
+        if parent.get(KIND) == "ImpactProblem":
+            return value.tolist()
+        data = value.ravel().tolist()
+        return {KIND: "array", "dtype": value.dtype.str, "shape": value.shape, "data": data}
+    if isinstance(value, dict):
+        return {key: _plain(each, value) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each, {}) for each in value]
+    return value
+
+
+def _from_json(content: bytes) -> Any:
+    return json.loads(content.decode("utf-8"))
+
+
+def _to_npz(tree: Any) -> bytes:
+    arrays: dict[str, Any] = {}
+    header = json.dumps(_without_arrays(tree, "", arrays))
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **{KIND: np.array(header)}, **arrays)
+    return buffer.getvalue()
+
+
+def _without_arrays(value: Any, name: str, arrays: dict[str, Any]) -> Any:
+    """Move arrays out, under dotted names such as `problem.M`."""
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        return {KIND: "entry", "name": name}
+    if isinstance(value, dict):
+        items = value.items()
+        return {k: _without_arrays(v, f"{name}.{k}" if name else k, arrays) for k, v in items}
+    if isinstance(value, list):
+        return [_without_arrays(each, f"{name}.{i}", arrays) for i, each in enumerate(value)]
+    return value
+
+
+def _from_npz(content: bytes) -> Any:
+    archive = np.load(io.BytesIO(content), allow_pickle=False)
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError("one array instead of an archive of arrays")
+    with archive:
+        if KIND in archive.files:
+            return _with_arrays(json.loads(str(archive[KIND])), archive)
+        # A problem that was written by hand; its numbers and names are arrays too.
+        fields = {name: archive[name] for name in archive.files}
+    for name in ("contacts", "num_directions", "without_collision"):
+        if name in fields:
+            fields[name] = fields[name].tolist()
+    return fields
+
+
+def _with_arrays(value: Any, archive: Any) -> Any:
+    if isinstance(value, dict):
+        if value.get(KIND) == "entry":
+            array = archive[value["name"]]
+            _dtype(array.dtype.str)
+            return array
+        return {key: _with_arrays(each, archive) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_arrays(each, archive) for each in value]
+    return value

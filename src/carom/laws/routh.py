@@ -1,0 +1,371 @@
+"""The set-valued law of Halm and Posa, sampled [HalmPosa, Algorithms 1 and 2]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom import checks
+from carom.contact_space import impulse_basis
+from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.kernels import draws, paths
+from carom.kernels.tolerances import RESIDUAL
+from carom.laws.law import ImpactLaw
+from carom.outcomes.holdout import Holdout, velocity_map
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.sampled import SampledSet
+from carom.stepping.at_rest import StartedSampler
+from carom.stepping.sampler import Progress, Sampler
+from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
+from carom.typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from carom.problem import ImpactProblem
+
+DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
+JUDGED_AT_ONCE = 2**16
+LEAST_STEPS = 1000
+MOST_STEPS = 2**31 - 1
+
+WHOLE_IMPACTS = 100
+"""Samples may take so many times the impulse that stops an impact, before they are unfinished. The
+longest of some thousands take 10 to 20 times as much on the paper's scenes."""
+
+SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
+Runs = tuple[FloatArray, IntArray, IntArray]
+"""Impulses (n, c), statuses (n,) and numbers of steps (n,)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Routh(ImpactLaw):
+    """Sample the ways in which an impact can end.
+
+    Each sample lets normal impulses grow step by step, at rates that nobody can know and that
+    are therefore drawn, until no contact approaches. Sample i of a seed is the same to the last
+    bit whatever the number of samples or threads.
+
+    A step is implicit, so samples err in proportion to h: where contacts change from sliding to
+    sticking they can leave the set, on a square box by 2 % of the impact's speed at the default h
+    and by 0.4 % at an eighth of it. Halve h until the ranges settle; `RouthExact` has no step.
+
+    With the problem's `without_collision`, and where nothing collides, samples begin with a step
+    in which some contacts at rest act. The ways to do so take turns; its length is not h.
+
+    Args:
+        num_samples: Number of samples.
+        step_impulse: Largest normal impulse h of a contact in one step [N s]. Default: what
+            stops the contact that takes most, if it had all of the impact's energy.
+        max_steps: Steps after which a sample counts as unfinished. Default: 1000, or with a small
+            h as many as 100 times the default h make up: an impact takes about ten times that.
+        seed: Of all draws.
+        draw: How caps on the impulses of a step are drawn from [0, h]^m. "persistent" lets a
+            random subset of contacts act at random rates, for a stretch of random length: its
+            reach does not shrink with h. "subset" draws subset and rates anew each step.
+            "uniform" is the paper's: independent and uniform, and with small h its samples
+            crowd in the middle of the set.
+        selection: Which solution of a step with several is taken: "random", each with equal
+            chances, or "lemke", the one that Lemke's algorithm happens to find.
+        points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, that take the
+            place of draw, num_samples and max_steps: caps are h times m numbers a step.
+        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after max_steps gets
+            one more step with the caps epsilon / (3 psi). Default: a millionth of |v_pre|.
+        num_threads: Threads to use; all cores by default.
+        progress: Called with (samples done, samples in all).
+        until: (epsilon, p, delta): sample on until, with confidence 1 - delta, a further draw lies
+            more than epsilon from every sample with a probability of at most p. The first
+            num_samples are compared with as many fresh draws, which then join them, and so on,
+            twice as many each time. What was shown is `outcomes.holdout`.
+        norm: Of the distance epsilon in `until`: "contact" for the Euclidean norm of all contact
+            velocities [m/s], "energy" for |v|_M as a share of |v_pre|_M.
+        max_samples: With `until`, there are no more samples than that. If they do not do,
+            `outcomes.holdout` tells what they do show.
+
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Examples:
+        A block lands flat with 1 m/s. It may rest, or pivot on a corner, and the other lifts with
+        0.21 m/s at most.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.Routh(num_samples=1000).resolve(block)
+        >>> outcomes.contact_bounds()[:, 0, 1].round(3).tolist()
+        [0.21, 0.21]
+        >>> path = carom.Routh().draw_path(block, seed=1)
+        >>> path.v.shape == (path.num_steps + 1, 3)
+        True
+    """
+
+    num_samples: int = 2**14
+    step_impulse: float | None = None
+    max_steps: int | None = None
+    seed: int = 0
+    draw: str = "persistent"
+    selection: str = "random"
+    points: FloatArray | None = None
+    epsilon: float | None = None
+    num_threads: int | None = None
+    progress: Progress | None = None
+    until: tuple[float, float, float] | None = None
+    norm: str = "contact"
+    max_samples: int = 2**22
+
+    def __post_init__(self) -> None:
+        if self.points is not None:
+            points = _check_points(self.points)
+            object.__setattr__(self, "points", points)
+            object.__setattr__(self, "num_samples", len(points))
+        checks.integer("num_samples", self.num_samples, 1)
+        for name in ("max_steps", "num_threads"):
+            if getattr(self, name) is not None:
+                checks.integer(name, getattr(self, name), 1)
+        checks.integer("seed", self.seed, 0, 2**53 - 1)
+        if self.draw not in DRAWS:
+            raise InvalidProblem(f"draw: expected one of {', '.join(DRAWS)}, got {self.draw!r}")
+        if self.selection not in SELECTIONS:
+            raise InvalidProblem(
+                f"selection: expected one of {', '.join(SELECTIONS)}, got {self.selection!r}"
+            )
+        for name in ("step_impulse", "epsilon"):
+            value = getattr(self, name)
+            is_number = isinstance(value, int | float | np.number)
+            if value is not None and not (is_number and np.isfinite(value) and value > 0.0):
+                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        if self.until is not None:
+            goal = self._goal(self.until)
+            object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return the sampled post-impact set.
+
+        Args:
+            problem: The impact.
+
+        Raises:
+            InvalidProblem: The points do not go with the number of contacts.
+            ImpactNotResolved: Not one sample ended, or contacts at rest should act and cannot.
+        """
+        sampler: Sampler | StartedSampler
+        if problem.starts_at_rest:
+            sampler = StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
+        else:
+            sampler = self.sampler(problem)
+        if self.until is None:
+            runs, holdout = self._run(problem, sampler, 0, self.num_samples), None
+        else:
+            runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
+        totals, statuses, steps = runs
+        finished = statuses == paths.FINISHED
+        ends = np.flatnonzero(finished)
+        impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
+        stays = not problem.is_colliding(problem.v_pre) and not problem.without_collision
+        return SampledSet(
+            problem=problem,
+            law=f"Routh, {'points' if self.points is not None else self.draw} draws",
+            v_post=problem.velocity_after(totals[ends]),
+            impulse_n=impulses[:, :, 0],
+            impulse_t=impulses[:, :, 1:],
+            num_steps=steps[ends].astype(np.int64),
+            is_complete=stays,
+            v_unfinished=problem.velocity_after(totals[~finished]),
+            unfinished=self._reasons(statuses),
+            holdout=holdout,
+            step_impulse=None if stays else self._step(problem),
+            _replay=_replayer(problem, sampler, ends, steps),
+        )
+
+    def _run(
+        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, first: int, count: int
+    ) -> Runs:
+        """Run samples from number `first` on; impulses are in N s.
+
+        Raises:
+            ImpactNotResolved: Not one of them ended, and there are none before.
+        """
+        report = self.progress
+
+        def progress(done: int, all_: int) -> None:
+            if report is not None:
+                report(first + done, first + all_)
+
+        totals, statuses, steps = begin_at(sampler, first).run(count, self.num_threads, progress)
+        totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
+        _fail_what_is_not_physical(problem, totals, statuses)
+        if first == 0 and not (statuses == paths.FINISHED).any():
+            raise ImpactNotResolved(
+                "no sample ended: " + "; ".join(self._reasons(statuses)), problem
+            )
+        return totals, statuses, steps
+
+    def _run_until(
+        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, goal: Goal
+    ) -> tuple[Runs, Holdout]:
+        """Run samples until fresh ones show what was asked for."""
+        to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
+        batches: list[Runs] = []
+
+        def draw(first: int, count: int) -> FloatArray:
+            batches.append(self._run(problem, sampler, first, count))
+            totals, statuses, _ = batches[-1]
+            return totals[statuses == paths.FINISHED] @ to_points.T
+
+        count = whole_turns(sampler, self.num_samples)
+        holdout = draw_until(draw, count, goal, self.num_threads)
+        totals, statuses, steps = (np.concatenate(part) for part in zip(*batches, strict=True))
+        return (totals, statuses, steps), holdout
+
+    def _goal(self, until: tuple[float, float, float]) -> Goal:
+        if self.points is not None:
+            raise InvalidProblem("until: expected no points beside it, of which no more are drawn")
+        return Goal.check(until, self.norm, self.max_samples, self.num_samples)
+
+    def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
+        """Run one sample with a seed in place of this law's own, and return its steps.
+
+        Where there are points, the seed chooses one row of them.
+
+        Args:
+            problem: The impact.
+            seed: Of the draws, an integer from 0 to 2^53 - 1.
+
+        Raises:
+            InvalidProblem: The seed is out of range.
+            ImpactNotResolved: The sample did not end, or contacts at rest should act and cannot.
+        """
+        law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)
+        if self.points is not None:
+            row = int(np.random.default_rng(seed).integers(len(self.points)))
+            law = replace(law, points=self.points[row : row + 1])
+        return law.resolve(problem).path(0)
+
+    def sampler(self, problem: ImpactProblem) -> Sampler:
+        """Prepare the kernels for a problem.
+
+        Args:
+            problem: The impact.
+
+        Raises:
+            InvalidProblem: The points do not go with the number of contacts.
+
+        Examples:
+            >>> import carom
+            >>> block = carom.scenes.load("rocking-block").problem
+            >>> sampler = carom.Routh(num_samples=8).sampler(block)
+            >>> impulses, statuses, steps = sampler.run(8, num_threads=1, progress=None)
+            >>> impulses.shape, statuses.shape, steps.shape
+            ((8, 4), (8,), (8,))
+        """
+        return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
+
+    def _rule(self, problem: ImpactProblem) -> paths.Rule:
+        """Return where samples start and how they step, dimensionless."""
+        space = problem.space
+        m = space.num_contacts
+        points = np.empty((0, 0)) if self.points is None else self.points
+        if self.points is not None and points.shape[1] % m:
+            raise InvalidProblem(
+                f"points: expected a multiple of {m} columns, one a contact and step, got "
+                f"{points.shape[1]}"
+            )
+        step = self._step(problem)
+        return paths.Rule(
+            v_c=problem.start,
+            caps=step / space.impulse_unit,
+            last_caps=self._last_impulse(problem) / space.impulse_unit,
+            max_steps=self._max_steps(problem) if self.points is None else points.shape[1] // m,
+            draw=DRAWS[self.draw] if self.points is None else draws.POINTS,
+            selection=SELECTIONS[self.selection],
+            seed=int(self.seed),
+            points=points,
+        )
+
+    def _step(self, problem: ImpactProblem) -> float:
+        """Return h [N s]."""
+        return self.step_impulse or float(problem.space.impulse_unit.max())
+
+    def _max_steps(self, problem: ImpactProblem) -> int:
+        if self.max_steps is not None:
+            return self.max_steps
+        many = WHOLE_IMPACTS * float(problem.space.impulse_unit.max()) / self._step(problem)
+        return int(min(max(LEAST_STEPS, np.ceil(many)), MOST_STEPS))
+
+    def _last_impulse(self, problem: ImpactProblem) -> float:
+        """Return epsilon / (3 psi) of Algorithm 2, with psi as in its first line [N s]."""
+        m = problem.num_contacts
+        basis = impulse_basis(m, problem.space.directions)
+        largest = np.linalg.norm(problem.impulse_to_velocity @ basis, ord=2)
+        psi = largest * m * (1.0 + problem.mu.max()) + 1.0
+        epsilon = self.epsilon or 1e-6 * float(np.linalg.norm(problem.v_pre))
+        return epsilon / (3.0 * psi)
+
+    def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
+        reasons = []
+        count = len(statuses)
+        late = int((statuses == paths.UNFINISHED).sum())
+        failed = int((statuses == paths.FAILED).sum())
+        if late:
+            reasons.append(
+                f"{late:,} of {count:,} samples still collided after the last step; "
+                f"{'raise max_steps' if self.points is None else 'give points for more steps'} "
+                f"or step_impulse"
+            )
+        if failed:
+            reasons.append(
+                f"{failed:,} of {count:,} samples met a step without an accurate "
+                f"solution; look for nearly dependent contacts, or scales that differ by 1e10"
+            )
+        return tuple(reasons)
+
+
+def _fail_what_is_not_physical(
+    problem: ImpactProblem, impulses: FloatArray, statuses: IntArray
+) -> None:
+    """Mark finished samples that still collide, or have gained energy, as failed.
+
+    Rounding does this only where scales differ by so much that no digit is left.
+    """
+    limit = problem.kinetic_energy(problem.v_pre) * (1.0 + RESIDUAL)
+    for start in range(0, len(statuses), JUDGED_AT_ONCE):
+        part = slice(start, start + JUDGED_AT_ONCE)
+        v_post = problem.velocity_after(impulses[part])
+        approaching = v_post @ problem.J_n.T < -RESIDUAL * problem.space.velocity_unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            gained = ~(problem.kinetic_energy(v_post) <= limit)
+        wrong = approaching.any(axis=1) | gained
+        statuses[part][(statuses[part] == paths.FINISHED) & wrong] = paths.FAILED
+
+
+def _check_points(points: ArrayLike) -> FloatArray:
+    try:
+        array = np.array(points, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"points: expected numbers in a regular array ({error})") from error
+    if array.ndim != 2 or array.size == 0:
+        raise InvalidProblem(f"points: expected (n, steps * m), got shape {array.shape}")
+    if not ((array >= 0.0) & (array <= 1.0)).all():
+        raise InvalidProblem("points: expected numbers from 0 to 1")
+    return array
+
+
+def _replayer(
+    problem: ImpactProblem, sampler: Sampler | StartedSampler, ends: IntArray, steps: IntArray
+) -> Callable[[int], ImpactPath]:
+    """Return a function that runs outcome i again and tells its steps."""
+
+    def replay(i: int) -> ImpactPath:
+        m, c = problem.num_contacts, len(problem.J)
+        record = sampler.record(int(ends[i]), int(steps[ends[i]]))
+        unit = np.repeat(problem.space.impulse_unit, problem.space.width)
+        return ImpactPath.of_impulses(
+            problem,
+            record[:, c : 2 * c] * unit,
+            (sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+            record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
+        )
+
+    return replay

@@ -1,0 +1,108 @@
+"""Routh's method for one planar contact, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom.errors import InvalidProblem
+from carom.laws.law import ImpactLaw
+from carom.outcomes.sampled import SampledSet
+from carom.stepping.at_rest import change_velocity, nothing_acts
+
+if TYPE_CHECKING:
+    from carom.problem import ImpactProblem
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RouthSingle(ImpactLaw):
+    """Resolve one planar contact exactly [HalmPosa, eq:routhsingle; Routh 1891].
+
+    The normal impulse grows until the contact stops approaching. Meanwhile the contact slides
+    against full friction; if the slip stops, it sticks where the friction cone allows that, and
+    else slides on, forward or back. The outcome is unique.
+
+    With the problem's `without_collision` a contact at rest slides in where friction drives it in,
+    that is where mu |A_nt| >= A_nn and the slip has the sign of A_nt.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s slips with 2 m/s: friction takes mu of what the normal
+        takes, 0.5 m/s.
+
+        >>> import carom
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[2.0, -1.0])
+        >>> outcomes = carom.RouthSingle().resolve(ball)
+        >>> outcomes.labels, round(float(outcomes.v_post[0, 0]), 9)
+        (('slides +',), 1.5)
+    """
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return the one outcome; its label tells the phases.
+
+        Args:
+            problem: The impact.
+
+        Raises:
+            InvalidProblem: There are several contacts, or the contact is in space.
+            ImpactNotResolved: A contact at rest should act, and cannot.
+        """
+        if problem.num_contacts != 1 or problem.num_tangents != 1:
+            raise InvalidProblem(
+                f"J_n: expected one planar contact, got {problem.num_contacts} with "
+                f"{problem.num_tangents} tangents each; use carom.Routh"
+            )
+        impulse, phases = _impulse(problem)
+        if problem.starts_at_rest and not change_velocity(problem.space, impulse[None])[0]:
+            raise nothing_acts(problem)
+        impulse = impulse * problem.space.impulse_unit
+        return SampledSet(
+            problem=problem,
+            law="Routh, one contact, closed form",
+            v_post=problem.velocity_after(impulse[None, :]),
+            impulse_n=impulse[None, :1],
+            impulse_t=impulse[None, 1:, None],
+            num_steps=np.array([len(phases)]),
+            is_complete=True,
+            labels=(", then ".join(phases) or "does not collide",),
+        )
+
+
+def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
+    """Return the dimensionless impulse (n, t) and the phases that it went through."""
+    A = problem.space.A
+    mu = float(problem.mu[0])
+    v_n, v_t = problem.start
+    impulse = np.zeros(2)
+    phases: list[str] = []
+    # A contact at rest that does not slide has no reason to act.
+    can_act = problem.without_collision and v_n == 0.0 and v_t != 0.0
+    if not problem.is_colliding(problem.v_pre) and not can_act:
+        return impulse, phases
+    if v_t != 0.0:
+        slip = np.sign(v_t)
+        direction = np.array([1.0, -mu * slip])
+        rate_n, rate_t = A @ direction
+        phases.append(f"slides {'+' if slip > 0 else '-'}")
+        # Slip that does not stop leaves rate_n > 0, because A is positive definite.
+        until_stop = -v_t / rate_t if slip * rate_t < 0.0 else np.inf
+        until_end = -v_n / rate_n if rate_n > 0.0 else np.inf
+        length = min(until_stop, until_end)
+        impulse += length * direction
+        if until_end <= until_stop:
+            return impulse, phases
+        v_n += length * rate_n
+    if abs(A[1, 0]) <= mu * A[1, 1]:
+        ratio = -A[1, 0] / A[1, 1] if A[1, 1] > 0.0 else 0.0
+        direction = np.array([1.0, ratio])
+        phases.append("sticks")
+    else:
+        slip = np.sign(A[1, 0])
+        direction = np.array([1.0, -mu * slip])
+        phases.append(f"slides {'+' if slip > 0 else '-'}")
+    impulse += -v_n / (A[0] @ direction) * direction
+    return impulse, phases

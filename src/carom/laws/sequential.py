@@ -1,0 +1,248 @@
+"""One contact after another, in a given order or in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from carom import checks
+from carom.contact_space import ContactSpace
+from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.kernels.tolerances import COLLIDING, DISTINCT, STICKING
+from carom.laws.law import ImpactLaw
+from carom.outcomes.kinds import describe_mode
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.sampled import SampledSet
+from carom.stepping.at_rest import nothing_acts
+from carom.stepping.pieces import modes_and_impulses
+from carom.typing import FloatArray
+
+if TYPE_CHECKING:
+    from carom.problem import ImpactProblem
+
+MOST_BRANCHES = 1000
+MOST_ORDERED = 7
+# Longer labels would fill the legend of a figure.
+MOST_NAMED = 6
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sequential(ImpactLaw):
+    """Resolve one contact at a time, again and again, until none approaches.
+
+    The order is cycled, and a contact that does not approach is passed over. Each single impact
+    follows Anitescu and Potra; where that has several solutions, every one is followed. Their law
+    is not Routh's: where a contact comes to stick within an impact, outcomes of the two differ, and
+    a sequence can end outside of the set that `RouthExact` returns. With the
+    problem's `without_collision`, and where nothing collides, the first contact of the order acts
+    first that rests and can act alone.
+
+    Args:
+        order: Contact names, each at least once, or None for every order.
+        max_impacts: Single impacts after which a sequence counts as one that does not end.
+
+    Raises:
+        InvalidProblem: An option is out of range; the message names it.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.Sequential().resolve(block)
+        >>> outcomes.labels, round(float(outcomes.contact_velocities.max()), 9)
+        (('A → B', 'B → A'), 0.21)
+        >>> carom.Sequential(order=("A", "B")).draw_path(block, seed=0).modes
+        (('closed, sticking', 'idle'), ('free', 'closed, sticking'))
+    """
+
+    order: Sequence[str] | None = None
+    max_impacts: int = 1000
+
+    def __post_init__(self) -> None:
+        checks.integer("max_impacts", self.max_impacts, 1)
+
+    def resolve(self, problem: ImpactProblem) -> SampledSet:
+        """Return the outcome of each sequence; labels tell the contacts in order.
+
+        Args:
+            problem: The impact.
+
+        Raises:
+            InvalidProblem: The order names a contact that there is not, or leaves one out.
+            ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
+        """
+        states = [state for order in self._orders(problem) for state in self._run(problem, order)]
+        if not states:
+            raise nothing_acts(problem)
+        # Orders that differ only in contacts that never approach are one sequence.
+        states = list({(state.sequence, state.v_c.tobytes()): state for state in states}.values())
+        ends = [state for state in states if state.is_over]
+        endless = [state for state in states if not state.is_over]
+        reasons = tuple(
+            f"the sequence {_label(problem, state.sequence)} {state.trouble}" for state in endless
+        )
+        if not ends:
+            raise ImpactNotResolved("no sequence ended: " + "; ".join(reasons), problem)
+        space = problem.space
+        impulses = _impulses(problem, ends)
+        shaped = impulses.reshape(len(ends), space.num_contacts, space.width)
+        return SampledSet(
+            problem=problem,
+            law="Sequential",
+            v_post=problem.velocity_after(impulses),
+            impulse_n=shaped[:, :, 0],
+            impulse_t=shaped[:, :, 1:],
+            num_steps=np.array([len(state.sequence) for state in ends]),
+            is_complete=not endless,
+            labels=tuple(_label(problem, state.sequence) for state in ends),
+            v_unfinished=problem.velocity_after(_impulses(problem, endless)),
+            unfinished=reasons,
+            _replay=_replayer(problem, ends),
+        )
+
+    def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
+        """Resolve an impact and pick one outcome by a seed, one step for each single impact.
+
+        Names in the order that the problem does not have are passed over: in a motion not every
+        contact touches in every impact.
+
+        Args:
+            problem: The impact.
+            seed: Decides which sequence, an integer >= 0.
+
+        Raises:
+            InvalidProblem: The order leaves a contact out, or the seed is no integer >= 0.
+            ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
+        """
+        if self.order is None:
+            return super().draw_path(problem, seed)
+        names = (self.order,) if isinstance(self.order, str) else self.order
+        touching = tuple(name for name in names if name in problem.contacts)
+        # Not super() on the new law: this method would pass names over for ever.
+        return ImpactLaw.draw_path(replace(self, order=touching), problem, seed)
+
+    def _orders(self, problem: ImpactProblem) -> list[tuple[int, ...]]:
+        names = problem.contacts
+        if self.order is None:
+            if len(names) > MOST_ORDERED:
+                raise InvalidProblem(
+                    f"order: expected one for more than {MOST_ORDERED} contacts, got none; "
+                    f"{len(names)} contacts have too many to try them all"
+                )
+            return list(permutations(range(len(names))))
+        order = (self.order,) if isinstance(self.order, str) else tuple(self.order)
+        unknown = [name for name in order if name not in names]
+        missing = [name for name in names if name not in order]
+        if unknown or missing:
+            raise InvalidProblem(
+                f"order: expected each of {', '.join(names)} at least once, got {', '.join(order)}"
+            )
+        return [tuple(names.index(name) for name in order)]
+
+    def _run(self, problem: ImpactProblem, order: tuple[int, ...]) -> list[_State]:
+        """Follow an order to its end, through every solution of every single impact."""
+        width = problem.space.width
+        waiting = [_State(problem.start, (), (), 0)]
+        if problem.starts_at_rest:
+            waiting = waiting[0].act_at_rest(problem.space, order)
+        ended: list[_State] = []
+        while waiting:
+            state = waiting.pop()
+            if not (state.v_c[::width] < -COLLIDING).any():
+                ended.append(replace(state, is_over=True))
+            elif len(state.sequence) >= self.max_impacts:
+                ended.append(replace(state, trouble="did not end; raise max_impacts"))
+            elif len(ended) >= MOST_BRANCHES:
+                ended.append(replace(state, trouble="was not followed: there are too many"))
+            else:
+                after = state.hit(problem.space, order)
+                waiting += after
+                if not after:
+                    trouble = "met a single impact without an accurate solution"
+                    ended.append(replace(state, trouble=trouble))
+        return ended
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A sequence under way: dimensionless velocities and impulses, contacts hit, place in order."""
+
+    v_c: FloatArray
+    impulses: tuple[FloatArray, ...]
+    sequence: tuple[int, ...]
+    place: int
+    is_over: bool = False
+    trouble: str = ""
+
+    def hit(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
+        """Resolve the next approaching contact of the order, in every way that it can."""
+        place = self.place
+        while self.v_c[order[place % len(order)] * space.width] >= -COLLIDING:
+            place += 1
+        return self._act(space, order[place % len(order)], place)
+
+    def act_at_rest(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
+        """Let the first contact of the order act that rests and can act alone."""
+        for place, i in enumerate(order):
+            if self.v_c[i * space.width] == 0.0:
+                after = self._act(space, i, place)
+                after = [s for s in after if np.abs(s.v_c - self.v_c).max() > DISTINCT]
+                if after:
+                    return after
+        return []
+
+    def _act(self, space: ContactSpace, i: int, place: int) -> list[_State]:
+        """Resolve contact i in every way that it can."""
+        block = slice(i * space.width, (i + 1) * space.width)
+        single = space.single(i)
+        _, solutions = modes_and_impulses(single, self.v_c[block], None)
+        states = []
+        for solution in solutions:
+            impulse = np.zeros_like(self.v_c)
+            impulse[block] = solution
+            v_c = self.v_c + space.A[:, block] @ solution
+            v_c[i * space.width] = max(0.0, v_c[i * space.width])
+            states.append(_State(v_c, (*self.impulses, impulse), (*self.sequence, i), place + 1))
+        return states
+
+
+def _impulses(problem: ImpactProblem, states: list[_State]) -> FloatArray:
+    """Return the impulses (n, c) of some states [N s]."""
+    return np.array([_singles(problem, state).sum(axis=0) for state in states]).reshape(
+        -1, len(problem.J)
+    )
+
+
+def _singles(problem: ImpactProblem, state: _State) -> FloatArray:
+    """Return the impulses (steps, c) of a state's single impacts [N s]."""
+    unit = np.repeat(problem.space.impulse_unit, problem.space.width)
+    return np.array(state.impulses).reshape(-1, len(unit)) * unit
+
+
+def _replayer(problem: ImpactProblem, ends: list[_State]) -> Callable[[int], ImpactPath]:
+    """Return a function that tells the single impacts of outcome i."""
+
+    def replay(i: int) -> ImpactPath:
+        impulses = _singles(problem, ends[i])
+        after = problem.velocity_after(np.cumsum(impulses, axis=0))
+        v_c = problem.contact_velocity(after) / problem.space.velocity_unit[:, None]
+        signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64)
+        blocks = impulses.reshape(v_c.shape)
+        modes = (
+            tuple(describe_mode(*contact) for contact in zip(own.tolist(), block, strict=True))
+            for own, block in zip(signs, blocks, strict=True)
+        )
+        return ImpactPath.of_impulses(problem, impulses, modes)
+
+    return replay
+
+
+def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:
+    names = [problem.contacts[i] for i in sequence] or ["does not collide"]
+    if len(names) > MOST_NAMED:
+        return " → ".join([*names[:3], "…", names[-1]]) + f" ({len(names)} impacts)"
+    return " → ".join(names)

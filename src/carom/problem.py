@@ -1,0 +1,350 @@
+"""The impact problem: one configuration, one velocity, the contacts that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from carom.contact_space import ContactSpace, friction_directions
+from carom.errors import InvalidProblem
+from carom.kernels.tolerances import COLLIDING, SYMMETRY
+from carom.typing import ArrayLike, BoolArray, FloatArray
+
+LARGEST = 1e100
+"""Of masses: products of a few larger ones are no longer finite."""
+
+MOST_NAMES = 6
+"""So many contacts are named where a problem is shown on one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactProblem:
+    """Pose an impact: a robot that hits something at m contacts at once.
+
+    Args:
+        M: (nv, nv) mass matrix, symmetric and positive definite.
+        J_n: (m, nv) normal Jacobian; J_n v < 0 approaches.
+        J_t: (m, d, nv) tangential Jacobian, d = 1 in the plane and 2 in space; (m, nv) is taken
+            as planar.
+        mu: (m,) friction coefficients, or one for all.
+        v_pre: (nv,) velocity before the impact.
+        contacts: m names; A, B, C, ... if not given.
+        num_directions: Number k >= 3 of friction directions in space; not used in the plane.
+        without_collision: Whether contacts at rest in the normal direction may act although
+            nothing collides, as where no finite force keeps a sliding contact from being driven
+            in (Painlevé's paradox). Without it a problem that does not collide has the one outcome
+            v_pre; where something collides it has no effect.
+
+    Raises:
+        InvalidProblem: A field is wrong; the message names it, what was expected and what came.
+
+    Examples:
+        A ball of 2 kg that falls with 1 m/s, and slips with 0.1 m/s.
+
+        >>> import numpy as np
+        >>> import carom
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
+        ...     v_pre=[0.1, -1.0])
+        >>> ball.num_contacts, ball.num_velocities, ball.num_tangents
+        (1, 2, 1)
+        >>> ball.kinetic_energy(ball.v_pre), round(ball.speed**2 / 2, 9)
+        (1.01, 1.01)
+        >>> ball.contact_velocity(ball.v_pre).tolist(), ball.J.tolist()
+        ([[-1.0, 0.1]], [[0.0, 1.0], [1.0, 0.0]])
+        >>> ball.is_colliding(ball.v_pre), ball.starts_at_rest
+        (True, False)
+        >>> ball.velocity_after(np.array([3.0, 0.0])).round(9).tolist()
+        [0.1, 0.5]
+
+        Without units, as the kernels see it:
+
+        >>> (ball.start * ball.space.velocity_unit).round(9).tolist()
+        [-1.0, 0.1]
+        >>> ball.impulse_to_velocity.shape, ball.space.A.shape
+        ((2, 2), (2, 2))
+    """
+
+    M: FloatArray
+    J_n: FloatArray
+    J_t: FloatArray
+    mu: FloatArray
+    v_pre: FloatArray
+    contacts: tuple[str, ...]
+    num_directions: int
+    without_collision: bool
+
+    def __init__(
+        self,
+        M: ArrayLike,
+        J_n: ArrayLike,
+        J_t: ArrayLike,
+        mu: ArrayLike,
+        v_pre: ArrayLike,
+        contacts: Sequence[str] | None = None,
+        num_directions: int = 8,
+        *,
+        without_collision: bool = False,
+    ) -> None:
+        velocity = _finite("v_pre", v_pre)
+        if velocity.ndim != 1 or len(velocity) == 0:
+            raise _wrong("v_pre", "a vector (nv,)", velocity)
+        nv = len(velocity)
+        _blame_velocity(M, J_n, velocity)
+        normal = _normal_jacobian(J_n, nv)
+        m = len(normal)
+        fields: dict[str, Any] = {
+            "M": _mass_matrix(M, nv),
+            "J_n": normal,
+            "J_t": _tangent_jacobian(J_t, m, nv),
+            "mu": _friction(mu, m),
+            "v_pre": velocity,
+            "contacts": _contact_names(contacts, m),
+            "num_directions": _num_directions(num_directions),
+            "without_collision": _without_collision(without_collision),
+        }
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(velocity @ fields["M"] @ velocity):
+                raise InvalidProblem("v_pre: expected a finite kinetic energy, got one that is not")
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        count = self.num_contacts
+        where = "planar" if self.num_tangents == 1 else "spatial"
+        names = ", ".join(self.contacts[:MOST_NAMES]) + (", …" if count > MOST_NAMES else "")
+        return (
+            f"ImpactProblem({count} {where} contact{'s' if count > 1 else ''} {names}; "
+            f"{self.num_velocities} velocities)"
+        )
+
+    @property
+    def num_contacts(self) -> int:
+        """Count the contacts m."""
+        return len(self.J_n)
+
+    @property
+    def num_velocities(self) -> int:
+        """Count the velocities nv."""
+        return len(self.v_pre)
+
+    @property
+    def num_tangents(self) -> int:
+        """Count the tangential dimensions d: 1 in the plane, 2 in space."""
+        return self.J_t.shape[1]
+
+    @cached_property
+    def J(self) -> FloatArray:
+        """Return the contact Jacobian (m (1 + d), nv), contact by contact, normal first."""
+        stacked = np.concatenate([self.J_n[:, None, :], self.J_t], axis=1)
+        return stacked.reshape(-1, self.num_velocities)
+
+    @cached_property
+    def impulse_to_velocity(self) -> FloatArray:
+        """Return M^-1 J^T (nv, m (1 + d)), which turns contact impulses into velocity."""
+        return np.asarray(np.linalg.solve(self.M, self.J.T), dtype=np.float64)
+
+    @cached_property
+    def space(self) -> ContactSpace:
+        """Return this impact as its contacts see it, free of units."""
+        root = np.linalg.solve(np.linalg.cholesky(self.M), self.J.T)
+        directions = friction_directions(self.num_tangents, self.num_directions)
+        return ContactSpace.build(root.T @ root, self.mu, directions, self.speed)
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """Return the dimensionless contact velocities (m (1 + d),) of v_pre.
+
+        Those that `is_colliding` counts as rest are exactly zero.
+        """
+        units = np.repeat(self.space.velocity_unit, self.space.width)
+        v_c = self.J @ self.v_pre / units
+        return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
+
+    @cached_property
+    def starts_at_rest(self) -> bool:
+        """Tell whether contacts at rest must start this impact, since nothing collides."""
+        return self.without_collision and not self.is_colliding(self.v_pre)
+
+    @property
+    def speed(self) -> float:
+        """Return |v_pre|_M [sqrt(J)]."""
+        # Scaled first: the square of a tiny velocity is zero.
+        size = float(np.abs(self.v_pre).max()) or 1.0
+        return size * float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre / size)))
+
+    def contact_velocity(self, v: ArrayLike) -> FloatArray:
+        """Return J v, normal first [m/s].
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            (..., m, 1 + d) contact velocities.
+        """
+        v = np.asarray(v, dtype=np.float64)
+        return (v @ self.J.T).reshape(*v.shape[:-1], self.num_contacts, 1 + self.num_tangents)
+
+    def kinetic_energy(self, v: ArrayLike) -> Any:
+        """Return v^T M v / 2 [J].
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            A float for v (nv,), an array (...) for v (..., nv).
+        """
+        v = np.asarray(v, dtype=np.float64)
+        energy = 0.5 * np.einsum("...i,ij,...j->...", v, self.M, v)
+        return float(energy) if v.ndim == 1 else energy
+
+    def is_colliding(self, v: ArrayLike) -> Any:
+        """Tell whether some contact approaches.
+
+        Speeds below a 1e-10th of what this impact's energy could give a contact count as rest.
+
+        Args:
+            v: (..., nv) velocities.
+
+        Returns:
+            A bool for v (nv,), an array (...) for v (..., nv).
+        """
+        v = np.asarray(v, dtype=np.float64)
+        approaching: BoolArray = v @ self.J_n.T < -COLLIDING * self.space.velocity_unit
+        colliding = approaching.any(axis=-1)
+        return bool(colliding) if v.ndim == 1 else colliding
+
+    def velocity_after(self, impulses: FloatArray) -> FloatArray:
+        """Return v_pre + M^-1 J^T impulse.
+
+        Args:
+            impulses: (..., m (1 + d)) contact impulses, contact by contact, normal first [N s].
+
+        Returns:
+            (..., nv) velocities.
+        """
+        return self.v_pre + impulses @ self.impulse_to_velocity.T
+
+
+def _wrong(field: str, expected: str, value: FloatArray) -> InvalidProblem:
+    return InvalidProblem(f"{field}: expected {expected}, got an array of shape {value.shape}")
+
+
+def _finite(field: str, value: ArrayLike) -> FloatArray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        at = f" at {list(where)}" if where else ""
+        raise InvalidProblem(f"{field}: expected finite numbers, got {array[where]}{at}")
+    return array
+
+
+def _blame_velocity(M: ArrayLike, J_n: ArrayLike, velocity: FloatArray) -> None:
+    """Refuse a velocity of another length than M and J_n agree on."""
+    mass, normal = _finite("M", M), _finite("J_n", J_n)
+    agreed = {*mass.shape, *normal.shape[1:]}
+    if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {len(velocity)}:
+        raise _wrong("v_pre", f"({agreed.pop()},) to go with M and J_n", velocity)
+
+
+def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:
+    matrix = _finite("M", M)
+    if matrix.shape != (nv, nv):
+        raise _wrong("M", f"({nv}, {nv}) to go with v_pre", matrix)
+    asymmetry = np.abs(matrix - matrix.T).max()
+    if asymmetry > SYMMETRY * np.abs(matrix).max():
+        raise InvalidProblem(
+            f"M: expected a symmetric matrix, got one that differs from its transpose by "
+            f"{asymmetry:.3g}"
+        )
+    matrix = 0.5 * (matrix + matrix.T)
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise InvalidProblem(
+            f"M: expected a positive definite matrix, got one with eigenvalue {smallest:.3g}"
+        ) from None
+    extremes = np.diag(matrix).min(), np.diag(matrix).max()
+    if extremes[0] < 1.0 / LARGEST or extremes[1] > LARGEST:
+        raise InvalidProblem(
+            f"M: expected a diagonal between {1.0 / LARGEST:g} and {LARGEST:g}, got numbers from "
+            f"{extremes[0]:.3g} to {extremes[1]:.3g}; choose other units"
+        )
+    return matrix
+
+
+def _normal_jacobian(J_n: ArrayLike, nv: int) -> FloatArray:
+    normal = _finite("J_n", J_n)
+    if normal.ndim == 2 and len(normal) == 0:
+        raise InvalidProblem("J_n: expected at least one contact, got none")
+    if normal.ndim != 2 or normal.shape[1] != nv:
+        raise _wrong("J_n", f"(m, {nv}) to go with v_pre", normal)
+    empty = np.flatnonzero(~normal.any(axis=1))
+    if len(empty):
+        raise InvalidProblem(
+            f"J_n: expected rows that are not all zero, got zero in row {empty[0]}; "
+            f"no motion opens or closes that contact"
+        )
+    return normal
+
+
+def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
+    tangent = _finite("J_t", J_t)
+    if tangent.ndim == 2:
+        tangent = tangent[:, None, :]
+    if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
+        expected = f"({m}, {nv}), ({m}, 1, {nv}) or ({m}, 2, {nv}) to go with J_n"
+        raise InvalidProblem(
+            f"J_t: expected {expected}, got an array of shape {np.shape(np.asarray(J_t))}"
+        )
+    return tangent
+
+
+def _friction(mu: ArrayLike, m: int) -> FloatArray:
+    friction = _finite("mu", mu)
+    if friction.shape not in ((), (m,)):
+        raise _wrong("mu", f"one number or ({m},)", friction)
+    if (friction < 0.0).any():
+        raise InvalidProblem(f"mu: expected numbers >= 0, got {friction.min():.3g}")
+    return np.array(np.broadcast_to(friction, (m,)))
+
+
+def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
+    if isinstance(contacts, str):
+        contacts = (contacts,)
+    if contacts is None:
+        alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        return tuple(alphabet[i] if m <= len(alphabet) else f"C{i + 1}" for i in range(m))
+    names = tuple(contacts) if isinstance(contacts, Iterable) else (contacts,)
+    if len(names) != m or not all(isinstance(name, str) and name for name in names):
+        raise InvalidProblem(f"contacts: expected {m} names, got {names!r}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidProblem(f"contacts: expected different names, got {repeated[0]!r} repeatedly")
+    return names
+
+
+def _num_directions(num_directions: int) -> int:
+    if isinstance(num_directions, bool) or not isinstance(num_directions, int | np.integer):
+        raise InvalidProblem(f"num_directions: expected an integer, got {num_directions!r}")
+    if num_directions < 3:
+        raise InvalidProblem(f"num_directions: expected at least 3, got {num_directions}")
+    return int(num_directions)
+
+
+def _without_collision(without_collision: bool) -> bool:
+    if not isinstance(without_collision, bool | np.bool_):
+        raise InvalidProblem(
+            f"without_collision: expected True or False, got {without_collision!r}"
+        )
+    return bool(without_collision)

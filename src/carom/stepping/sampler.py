@@ -1,0 +1,191 @@
+"""Drive the path kernels: prepare a table of pieces, run samples on all cores, replay one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+
+from carom.contact_space import ContactSpace
+from carom.kernels import draws, paths
+from carom.kernels.search import Table
+from carom.stepping.pieces import Pieces, mode_name
+from carom.stepping.tables import (
+    MOST_COMPARED,
+    MOST_MET,
+    Trial,
+    can_tabulate,
+    extents,
+    search_table,
+    single_extents,
+    singles_table,
+)
+from carom.typing import FloatArray, IntArray
+
+Progress = Callable[[int, int], None]
+
+LARGEST_CHUNK = 2**14
+SMALLEST_CHUNK = 2**10
+SAMPLES_TO_FILL = 128
+TRIAL_SAMPLES = 1024
+WORTH_A_TRIAL = 2**16
+TRIAL_STEPS = 50
+TRIAL_SEED = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """One impact and one rule, ready to be run.
+
+    Draws of its samples are numbered from `number` on, which is 0 where points take their place.
+    """
+
+    space: ContactSpace
+    rule: paths.Rule
+    table: Table
+    singles: Table
+    number: int = 0
+
+    @classmethod
+    def prepare(cls, space: ContactSpace, rule: paths.Rule, num_samples: int) -> Sampler:
+        """Tabulate the pieces: all of them for few contacts, else those that a trial run meets.
+
+        For few contacts the trial only tells what to look for first, and is left out where
+        there are not enough samples to repay it; it changes no result.
+        """
+        singles = singles_table(space)
+        empty = cls(space, rule, search_table(space, _no_pieces(space)), singles)
+        if rule.selection == paths.LEMKE:
+            return empty
+        if not can_tabulate(space):
+            met = _run_trial(empty, SAMPLES_TO_FILL).modes
+            modes, counts = np.unique(met, axis=0, return_counts=True)
+            pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")][:MOST_MET])
+            return cls(space, rule, search_table(space, pieces), singles)
+        pieces = Pieces.all(space)
+        plain = cls(space, rule, search_table(space, pieces), singles)
+        if num_samples < WORTH_A_TRIAL or len(pieces) > MOST_COMPARED:
+            return plain
+        trial = _run_trial(plain, TRIAL_SAMPLES)
+        if not len(trial.u):
+            return plain
+        return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
+
+    def run(
+        self, num_samples: int, num_threads: int | None, progress: Progress | None
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        """Return impulses (n, c), statuses (n,) and numbers of steps (n,), dimensionless."""
+        totals = np.empty((num_samples, len(self.rule.v_c)))
+        statuses = np.empty(num_samples, np.int8)
+        steps = np.empty(num_samples, np.int32)
+        record = np.empty((0, 0, 0))
+        num_threads = num_threads or available_cores()
+        share = -(-num_samples // num_threads)
+        chunk = min(max(share, SMALLEST_CHUNK), LARGEST_CHUNK)
+
+        def run_chunk(start: int) -> int:
+            part = slice(start, min(start + chunk, num_samples))
+            self._call(start, totals[part], statuses[part], steps[part], record)
+            return part.stop - part.start
+
+        starts = range(0, num_samples, chunk)
+        done = 0
+        for size in _in_parallel(run_chunk, starts, num_threads):
+            done += size
+            if progress is not None:
+                progress(done, num_samples)
+        return totals, statuses, steps
+
+    def record(self, sample: int, num_steps: int | None = None) -> FloatArray:
+        """Run one sample again and return what each step did; see `carom.kernels.paths`.
+
+        Args:
+            sample: Its number.
+            num_steps: Rows of the answer; by default all steps that a sample may take.
+        """
+        c, m = len(self.rule.v_c), self.space.num_contacts
+        rows = self.rule.max_steps if num_steps is None else num_steps
+        record = np.full((1, rows, 2 * c + 2 * m + 1), -1.0)
+        self._call(sample, np.empty((1, c)), np.empty(1, np.int8), np.empty(1, np.int32), record)
+        return record[0]
+
+    def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
+        """Name the modes of one step."""
+        return tuple(mode_name(int(mode), self.space.directions) for mode in modes)
+
+    def _call(
+        self,
+        first: int,
+        totals: FloatArray,
+        statuses: IntArray,
+        steps: IntArray,
+        record: FloatArray,
+    ) -> None:
+        # The random numbers wrap around by design; interpreted, NumPy would warn of it.
+        with np.errstate(over="ignore"):
+            paths.run_chunk(
+                self.space.kernel,
+                self.table,
+                self.singles,
+                self.rule,
+                extents(self.space),
+                single_extents(self.space),
+                self.number + first,
+                totals,
+                statuses,
+                steps,
+                record,
+            )
+
+
+def _in_parallel(
+    function: Callable[[int], int], items: Sequence[int], num_threads: int
+) -> Iterator[int]:
+    """Yield the results of a function, as they come; what has not begun is dropped on Ctrl-C."""
+    if num_threads == 1 or len(items) == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(num_threads) as pool:
+        try:
+            for job in as_completed([pool.submit(function, item) for item in items]):
+                yield job.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _no_pieces(space: ContactSpace) -> Pieces:
+    return Pieces.of_modes(space, np.empty((0, space.num_contacts), np.int64))
+
+
+def _run_trial(sampler: Sampler, num_samples: int) -> Trial:
+    """Run some samples and note their steps."""
+    rule = sampler.rule
+    draw = draws.PERSISTENT if rule.draw == draws.POINTS else rule.draw
+    length = min(rule.max_steps, TRIAL_STEPS)
+    rule = rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length)
+    trial = Sampler(sampler.space, rule, sampler.table, sampler.singles)
+    c, m = len(rule.v_c), sampler.space.num_contacts
+    record = np.full((num_samples, length, 2 * c + 2 * m + 1), -1.0)
+    statuses, steps = np.empty(num_samples, np.int8), np.empty(num_samples, np.int32)
+    trial._call(0, np.empty((num_samples, c)), statuses, steps, record)
+    start = np.tile(rule.v_c, (num_samples, 1, 1))
+    velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
+    u = np.concatenate([velocities, record[:, :, 2 * c : 2 * c + m]], axis=2)
+    modes = record[:, :, 2 * c + m : 2 * c + 2 * m].astype(np.int64)
+    piece = record[:, :, -1].astype(np.int64)
+    before = np.full_like(piece, -1)
+    for step in range(1, length):
+        before[:, step] = np.where(piece[:, step - 1] >= 0, piece[:, step - 1], before[:, step - 1])
+    taken = modes[:, :, 0] >= 0
+    return Trial(u[taken], modes[taken], piece[taken], before[taken])

@@ -1,0 +1,142 @@
+"""Sample until fresh draws show that little is missed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from carom import checks
+from carom.errors import InvalidProblem
+from carom.outcomes.holdout import (
+    NORMS,
+    Holdout,
+    check_distance,
+    check_share,
+    count_misses,
+    holdout_bound,
+)
+from carom.stepping.at_rest import StartedSampler
+from carom.stepping.sampler import Sampler
+from carom.typing import FloatArray
+
+Draw = Callable[[int, int], FloatArray]
+"""Return the points (n, k) of draws number `first` to `first + count`, without those that did not
+end: n <= count."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What shall be shown of a set of samples; see `carom.outcomes.holdout.Holdout`.
+
+    Attributes:
+        epsilon: Distance, in the norm's unit.
+        p: Bound on the probability that a further draw lies farther from every sample.
+        delta: Probability that this is not so.
+        norm: One of `NORMS`.
+        max_samples: Number of samples, fresh draws included, at which it is given up.
+    """
+
+    epsilon: float
+    p: float
+    delta: float
+    norm: str
+    max_samples: int
+
+    @classmethod
+    def check(cls, until: object, norm: str, max_samples: int, num_samples: int) -> Goal:
+        """Take a goal from options.
+
+        Raises:
+            InvalidProblem: An option is out of range; the message names it.
+        """
+        if not isinstance(until, tuple | list) or len(until) != 3:
+            raise InvalidProblem(f"until: expected (epsilon, p, delta), got {until!r}")
+        epsilon, p, delta = until
+        check_distance("until: epsilon", epsilon)
+        check_share("until: p", p)
+        check_share("until: delta", delta)
+        if norm not in NORMS:
+            raise InvalidProblem(f"norm: expected one of {', '.join(NORMS)}, got {norm!r}")
+        checks.integer("max_samples", max_samples, 1)
+        # The last set is no smaller than a quarter of the limit, and as many draws are fresh.
+        least = max(2 * num_samples, 4 * math.ceil(math.log(delta / 2.0) / math.log1p(-p)))
+        if max_samples < least:
+            raise InvalidProblem(
+                f"max_samples: expected at least {least:,} for these num_samples, p and delta, "
+                f"got {max_samples:,}"
+            )
+        return cls(float(epsilon), float(p), float(delta), norm, int(max_samples))
+
+
+def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None = None) -> Holdout:
+    """Double a set of draws until as many fresh ones show that it misses little.
+
+    Fresh draws are independent of the set that they are compared with, whatever led to it, so that
+    round k errs with probability delta_k = delta / (k (k + 1)) at most, and all rounds together
+    with delta, however many there are. They join the set afterwards: it misses no more then.
+    A round that would not do even without a miss is not held, and costs nothing.
+
+    Args:
+        draw: What draws.
+        num_samples: Draws in the first set.
+        goal: What shall be shown.
+        num_threads: Threads that look for neighbours; all cores by default.
+
+    Returns:
+        The round that reached the goal, or the best one. Its `num_samples` and `trials` were all
+        drawn, and more if it is not the last.
+    """
+    count = num_samples
+    points = draw(0, count)
+    rounds = 0
+    best: Holdout | None = None
+    while best is None or (not best.is_met and 2 * count <= goal.max_samples):
+        fresh = draw(count, count)
+        delta = goal.delta / ((rounds + 1) * (rounds + 2))
+        if holdout_bound(0, count, delta) <= goal.p:
+            rounds += 1
+            misses = count - len(fresh)
+            misses += count_misses(points, fresh, goal.epsilon, num_threads)
+            p = holdout_bound(misses, count, delta)
+            if best is None or p < best.p:
+                best = Holdout(
+                    epsilon=goal.epsilon,
+                    delta=goal.delta,
+                    p=p,
+                    misses=misses,
+                    trials=count,
+                    num_samples=len(points),
+                    norm=goal.norm,
+                    rounds=rounds,
+                    asked=goal.p,
+                )
+        points = np.concatenate([points, fresh])
+        count *= 2
+    return best
+
+
+def begin_at(sampler: Sampler | StartedSampler, first: int) -> Sampler | StartedSampler:
+    """Return a sampler whose sample 0 is sample `first` of the given one, and so on."""
+    if isinstance(sampler, Sampler):
+        return replace(sampler, number=sampler.number + first)
+    turns = len(sampler.samplers)
+    own = []
+    for k, each in enumerate(sampler.samplers):
+        # Of the samples that begin with first step k, so many come before.
+        before = -((first - (k - sampler.shift) % turns) // -turns)
+        own.append(replace(each, number=each.number + max(before, 0)))
+    return replace(sampler, samplers=tuple(own), shift=(sampler.shift + first) % turns)
+
+
+def whole_turns(sampler: Sampler | StartedSampler, num_samples: int) -> int:
+    """Return a number of samples, rounded up so that all first steps come equally often.
+
+    Samples that take turns are not quite independent draws. With whole turns the number of misses
+    varies less than that of independent ones, and large deviations are rarer [Hoeffding1956], so
+    that the bound holds all the same.
+    """
+    turns = len(sampler.samplers) if isinstance(sampler, StartedSampler) else 1
+    return -(num_samples // -turns) * turns
