@@ -21,6 +21,11 @@ from tests.reference.two_outcomes import (
 )
 
 
+FRICTIONS = ("sticking", "sliding +", "sliding -")
+TABLE = {"free", "idle", *(f"{n}, {f}" for n in ("closed", "compressing") for f in FRICTIONS)}
+"""Modes of docs/notation.md."""
+
+
 def assert_holds(problem: carom.ImpactProblem, step: AmbiguousStep) -> None:
     """Check two outcomes from nothing but the problem's own arrays."""
     A = problem.J @ np.linalg.solve(problem.M, problem.J.T)
@@ -254,7 +259,15 @@ def test_too_many_contacts_are_left_open():
     verdict = step_uniqueness(problem)
     assert not verdict.is_decided
     assert not verdict.is_unique
-    assert "too many" in verdict.reason
+    assert verdict.reason == "7 contacts have more than 20,000 choices of modes to try"
+
+
+def test_a_reason_counts_all_contacts():
+    """It named the size of the set of contacts that was looked at when the budget ended."""
+    for m in (7, 8):
+        problem = random_problem(np.random.default_rng(10), m, 1, nv=18, mu=0.05, duplicates=False)
+        assert step_uniqueness(problem).reason.startswith(f"{m} contacts have more than")
+        assert step_uniqueness(problem, 0.0).reason.startswith(f"{m} contacts take longer")
 
 
 def test_of_many_contacts_two_that_are_ambiguous_suffice():
@@ -263,7 +276,16 @@ def test_of_many_contacts_two_that_are_ambiguous_suffice():
     verdict = step_uniqueness(problem)
     assert_holds(problem, verdict.ambiguity)
     assert (verdict.ambiguity.lambda_max > 0.0).sum() <= 2
-    assert "no impulse" in verdict.ambiguity.modes[0]
+    named = {mode for modes in verdict.ambiguity.modes for mode in modes}
+    assert named <= TABLE
+    assert {"idle", "free"} & named
+
+
+def test_without_friction_modes_have_no_direction():
+    problem = two_at_one_place((0.0, 0.8))
+    for modes in step_uniqueness(problem).ambiguity.modes:
+        assert modes[0] in ("free", "idle", "closed", "compressing")
+        assert modes[1] in TABLE
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall", "compass-gait"])

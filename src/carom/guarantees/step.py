@@ -24,7 +24,7 @@ MARGIN = 1e-7
 
 
 class Step:
-    """The steps of contacts that all act, by their modes.
+    """Steps of contacts that all act, by their modes.
 
     Two solutions of one step are linear in x = (y, impulses of either, caps), where the velocities
     after the first one are Q y, with Q a basis of all that the system can have.
@@ -129,13 +129,10 @@ class Step:
         return int(np.sign(np.linalg.det(K)))
 
     def point(self, first: Modes, second: Modes, *, apart: bool, inside: bool) -> FloatArray | None:
-        """Return two solutions as the shortest x (n,), or None.
+        """Return two solutions in given modes as the shortest x (n,), or None.
 
-        Args:
-            first: Modes of the first solution.
-            second: Modes of the other.
-            apart: Whether they must lead to different velocities.
-            inside: Whether they must be away from the limits of their modes.
+        With `apart` they lead to different velocities; with `inside` they are away from the limits
+        of their modes.
         """
         parts = [self._conditions[0][i, mode] for i, mode in enumerate(first)]
         parts += [self._conditions[1][i, mode] for i, mode in enumerate(second)]
