@@ -282,7 +282,9 @@ def test_sources_are_numbers_that_a_reader_finds(name):
     for statement in report(name).statements:
         assert not re.search(r"\w+:\w", statement.source), statement.source
         if "Halm and Posa" in statement.source:
-            assert re.search(r"(Theorem|Lemma|Assumption|Proposition) \d+, Section", statement.source)
+            assert re.search(
+                r"(Theorem|Lemma|Assumption|Proposition) \d+, Section", statement.source
+            )
 
 
 def test_nothing_is_said_of_what_nobody_asked_for():

@@ -20,7 +20,6 @@ from tests.reference.two_outcomes import (
     random_pair_or_single,
 )
 
-
 FRICTIONS = ("sticking", "sliding +", "sliding -")
 TABLE = {"free", "idle", *(f"{n}, {f}" for n in ("closed", "compressing") for f in FRICTIONS)}
 """Modes of docs/notation.md."""

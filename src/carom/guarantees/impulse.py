@@ -83,7 +83,10 @@ class WorstImpulse:
             if len(below) and len(above):
                 rise = above[None, :, -1] - below[:, None, -1]
                 share = (s - below[:, None, -1]) / np.where(rise > 0.0, rise, 1.0)
-                v = below[:, None, :-1] + share[..., None] * (above[None] - below[:, None])[..., :-1]
+                v = (
+                    below[:, None, :-1]
+                    + share[..., None] * (above[None] - below[:, None])[..., :-1]
+                )
                 energy = self.problem.kinetic_energy(v.reshape(-1, v.shape[-1]))
                 largest = np.fmax(largest, math.sqrt(2.0 * float(energy.max())))
         return float(largest)

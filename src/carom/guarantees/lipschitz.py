@@ -227,4 +227,3 @@ def _log10_of_samples(log_cells: float, delta: float) -> float:
         return math.log10(math.ceil(tries / -math.log1p(-math.exp(-log_cells))))
     # There ln(1 - Omega) is -Omega to the last digit.
     return math.log10(tries) + log_cells / math.log(10.0)
-

@@ -223,6 +223,6 @@ def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSe
     epsilon = max(RESOLUTION * extent, 1e-9 * unit)
     # A quarter of all samples, without a miss among them, shows no less than this.
     p = max(MISSED, -math.expm1(math.log(DELTA / 2.0) / (most // 4)))
-    return Routh(
-        num_samples=first, seed=seed, until=(epsilon, p, DELTA), max_samples=most
-    ).resolve(problem)
+    return Routh(num_samples=first, seed=seed, until=(epsilon, p, DELTA), max_samples=most).resolve(
+        problem
+    )

@@ -183,9 +183,7 @@ def _modes(report: Guarantees, modes: Iterable[str]) -> str:
 def on_lipschitz(report: Guarantees) -> Statement:
     """State what the paper's theorem on dense sampling would ask for."""
     title, lipschitz, uniqueness = "dense sampling", report.lipschitz, report.uniqueness
-    source = cite(
-        "lem:SimulationLCPLipschitz", "thm:VelocitySetApproximation", "prop:epsilonnet"
-    )
+    source = cite("lem:SimulationLCPLipschitz", "thm:VelocitySetApproximation", "prop:epsilonnet")
     if lipschitz is None:
         why = "some step has two outcomes"
         if uniqueness.is_unique:

@@ -163,9 +163,7 @@ def _compare_pairs(
     return Uniqueness(True, None, "no two choices of modes lead to different velocities")
 
 
-def _too_much(
-    problem: ImpactProblem, planned: int, most: int, what: str, end: float
-) -> str | None:
+def _too_much(problem: ImpactProblem, planned: int, most: int, what: str, end: float) -> str | None:
     """Return why nothing more is tried, if so."""
     m = problem.num_contacts
     if planned > most:
