@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from carom.typing import ArrayLike, FloatArray
 
 LONGEST = 0.25
-"""Of the arrows, as a share of the view."""
+"""Length of the longest arrow, as a share of the view."""
 MOMENT = 1e-6
-"""So long the bodies move to see their velocity [s]."""
+"""Step of the central difference that gives the velocity of centres of mass [s]."""
 SLOW = 1e-9
 """Speeds below this, and below this share of the largest, are no motion [m/s]."""
 TOUCHES = 1e-6
@@ -37,23 +37,24 @@ def plot_scene(
     contact_arrows: bool = False,
     seconds: float | None = None,
 ) -> Axes:
-    """Draw a planar system: its bodies, what they may touch, and how they move.
+    """Draw a planar system: bodies to scale, the ground, contact points and velocities.
 
     Args:
-        system: A `PlanarSystem`.
+        system: `PlanarSystem` to draw.
         q: Configuration, (nq,) [m, rad].
         ax: Where to draw, in metres.
         v: Velocity, (nv,) [m/s, rad/s]: an arrow for each body that moves, at its centre of mass.
         contacts: Whether to mark contact points, filled where they touch, and name them.
         contact_arrows: Whether points that touch a half-plane get an arrow too, of another colour.
-        seconds: An arrow is as long as the way in this time [s]. Default: the longest arrow has a
-            quarter of the view.
+        seconds: Time in which a point would move along its arrow [s]. Default: the longest arrow
+            takes a quarter of the view.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The system is not planar, or q or v does not fit it.
+        InvalidOption: The system is not planar.
+        InvalidProblem: q or v does not fit the system.
 
     Examples:
         >>> import carom
@@ -87,7 +88,7 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
     here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
     for name, (x, y), gap in here:
         ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        ax.annotate(name, (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME)
+        ax.annotate(style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME)
 
 
 def _draw_arrows(

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Affine2D
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.plots import style
 from carom.systems.planar import PlanarSystem
 from carom.systems.planar_bodies import Circle
@@ -27,19 +27,15 @@ if TYPE_CHECKING:
     from carom.typing import ArrayLike, FloatArray
 
 MARGIN = 0.12
-"""Of the view, around all that is in it, as a share of its size."""
+"""Margin around all that is seen, as a share of its size."""
 DEPTH = 0.045
-"""Of the hatched strip that marks a solid, as a share of the view."""
+"""Depth of the hatched strip that marks a solid, as a share of the view."""
 
 
 def require_planar(system: System) -> PlanarSystem:
-    """Return the system.
-
-    Raises:
-        InvalidProblem: It is not planar.
-    """
+    """Return the system, or refuse one that is not planar."""
     if not isinstance(system, PlanarSystem):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"system: expected a PlanarSystem, whose bodies have outlines to draw, got a "
             f"{type(system).__name__}"
         )
