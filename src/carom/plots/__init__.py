@@ -9,9 +9,7 @@ try:
 except ModuleNotFoundError as error:
     from carom.errors import MissingExtra
 
-    raise MissingExtra(
-        'carom.plots needs matplotlib: pip install matplotlib (or pip install "carom[plots]")'
-    ) from error
+    raise MissingExtra.of("carom.plots", "matplotlib", "plots") from error
 
 from carom.plots.animation import animate
 from carom.plots.bundle import plot_bundle, plot_spread

@@ -8,15 +8,16 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon
 
-from carom.errors import InvalidOption
+from carom.errors import CaromError, InvalidOption
 from carom.outcomes.outcome_set import OutcomeSet
+from carom.outcomes.points import PointSet
 from carom.plots import style
 from carom.systems.names import Name, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from typing import Any as Projection
+    from carom.outcomes.outcome_set import Projection
     from carom.problem import ImpactProblem
     from carom.systems.system import System
     from carom.typing import FloatArray, IntArray
@@ -128,20 +129,22 @@ class Drawing:
                     f"outcomes: expected sets of one impact, got some with the contacts "
                     f"{', '.join(self.problem.contacts)} and some with {', '.join(other.contacts)}"
                 )
-        self.outcomes, self.exact = outcomes, exact
         self.simultaneous, self.sequential = simultaneous, sequential
+        first = [each for each in (exact, outcomes) if each is not None]
+        self.areas = [each for each in first if not isinstance(each, PointSet)]
+        # An outer set brings its own samples.
+        inner = [getattr(each, "inner", None) for each in self.areas]
+        self.samples = next((each for each in [outcomes, *inner] if isinstance(each, PointSet)), None)
         self.names = names(system, self.problem.num_velocities, "v")
-        self.paths = [] if outcomes is None else _paths(outcomes, num_paths)
+        self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
         """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
         view = View(self.problem, self.names, x, y)
         way = [] if not self.paths else _draw_paths(ax, view, self.paths)
-        ends = []
-        if self.exact is not None:
-            ends += _draw_set(ax, view, self.exact)
-        if self.outcomes is not None:
-            ends += _draw_set(ax, view, self.outcomes, None if self.exact is None else OVER_EXACT)
+        ends = [outline for area in self.areas for outline in _draw_area(ax, view, area)]
+        if self.samples is not None:
+            ends.append(_draw_samples(ax, view, self.samples, OVER_EXACT if self.areas else None))
         if not zoom:
             # Marks are drawn beyond the ax as well, and this one may lie far off.
             before = view.points(self.problem.v_pre)
@@ -154,16 +157,14 @@ class Drawing:
 
     def draw_velocities(self, ax: Axes) -> None:
         """Draw the range of each body velocity, one row each."""
-        unit = np.eye(self.problem.num_velocities)
-        rows = np.arange(len(unit))
-        bars = style.SEGMENT, style.SEGMENT | {"color": style.DARK, "linewidth": 2.0, "zorder": 2.0}
-        for each in (self.exact, self.outcomes):
-            if each is not None:
-                low, high = (np.array([s * each.support(s * e) for e in unit]) for s in (-1, 1))
-                is_points = len(each.project(unit[:1]).points) > 0
-                lines = np.array([low, high]), np.array([rows, rows])
-                ax.plot(*lines, **bars[is_points])
-                ax.plot(*lines, **(style.SET if is_points else style.POINT) | {"markersize": 7})
+        rows = np.arange(self.problem.num_velocities)
+        for each in [*self.areas, *([] if self.samples is None else [self.samples])]:
+            v, is_area = each.v_post, each is not self.samples
+            if is_area or len(v) > FEW:
+                marks = style.SEGMENT if is_area else style.SAMPLED_BAR
+                ax.plot([v.min(axis=0), v.max(axis=0)], [rows, rows], **marks)
+            else:
+                ax.plot(v, np.broadcast_to(rows, v.shape), **style.SET | {"markersize": 7})
         ax.plot(self.problem.v_pre, rows, **style.BEFORE)
         for points, marks, _ in self._classical():
             ax.plot(points, np.broadcast_to(rows, points.shape), **marks)
@@ -265,16 +266,18 @@ def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
     return points[np.union1d(kept, extremes)]
 
 
-def _paths(outcomes: OutcomeSet, num_paths: int) -> list[FloatArray]:
-    """Return the velocities (steps + 1, nv) of some paths; none for a law that does not step."""
-    if not outcomes.has_paths:
+def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
+    """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
+    chosen = samples.v_post[_choose(samples, num_paths)]
+    try:
+        return [samples.path_to(v).v for v in chosen]
+    except CaromError:
         return []
-    return [outcomes.path_to(outcomes.v_post[i]).v for i in _choose(outcomes, num_paths)]
 
 
-def _choose(outcomes: OutcomeSet, count: int) -> IntArray:
+def _choose(samples: PointSet, count: int) -> IntArray:
     """Return indices of outcomes, with rare kinds of endings as often as common ones."""
-    _, slides, lifts = outcomes.contact_states
+    _, slides, lifts = samples.contact_states
     codes = (slides + 2 * lifts) @ 3 ** np.arange(slides.shape[1])
     order = np.argsort(codes, kind="stable")
     _, sizes = np.unique(codes, return_counts=True)
@@ -294,31 +297,29 @@ def _draw_paths(ax: Axes, view: View, paths: list[FloatArray]) -> list[FloatArra
     return lines
 
 
-def _draw_set(
-    ax: Axes, view: View, outcomes: OutcomeSet, most: int | None = None
-) -> list[FloatArray]:
-    """Draw polytopes, and points, at most so many; return where they are."""
-    projection = outcomes.project(view.rows)
-    outlines = view.outlines(projection)
+def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
+    """Draw polytopes; return their outlines."""
+    outlines = view.outlines(area.project(view.rows))
     for outline in outlines:
         if len(outline) > 2:
             ax.add_patch(Polygon(outline, **style.POLYGON))
         else:
             _plot(ax, outline, style.SEGMENT if len(outline) == 2 else style.POINT, "")
-    if outlines:
-        key = style.POINT | {"marker": "s"}
-        ax.plot([], [], **key, label="exact set" if outcomes.is_complete else "outer set")
-    total = len(projection.points)
-    if not total:
-        return outlines
-    chosen = slice(None) if most is None else _choose(outcomes, most)
-    shown = view.without_noise(projection.points[chosen])
-    points = thin(shown)
+    key = style.POINT | {"marker": "s"}
+    ax.plot([], [], **key, label="exact set" if area.is_complete else "outer set")
+    return outlines
+
+
+def _draw_samples(ax: Axes, view: View, samples: PointSet, most: int | None) -> FloatArray:
+    """Draw outcomes, at most so many; return where they are."""
+    shown = samples.v_post if most is None else samples.v_post[_choose(samples, most)]
+    points = thin(view.points(shown))
     large = style.SET | {"markersize": 7}
     _plot(ax, points, large if len(points) <= FEW else style.SET, "")
+    total = len(samples)
     some = f"{len(shown):,} of " if len(shown) < total else ""
     ax.plot([], [], **large, label=f"{some}{total:,} outcome{'s' if total > 1 else ''}")
-    return [*outlines, points]
+    return points
 
 
 def _frame(ax: Axes, view: View, points: FloatArray) -> None:

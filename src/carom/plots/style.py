@@ -54,6 +54,7 @@ SET: Marks = {
 # What is exact lies below the samples, and is wide enough to be seen around them.
 POLYGON: Marks = {"facecolor": SKY + "80", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 1.6}
 SEGMENT: Marks = {"color": SKY, "linewidth": 6.0, "solid_capstyle": "butt", "zorder": 1.7}
+SAMPLED_BAR: Marks = SEGMENT | {"color": DARK, "linewidth": 2.0, "zorder": 2.0}
 POINT: Marks = SET | {
     "markersize": 10,
     "color": SKY,
