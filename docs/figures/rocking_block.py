@@ -33,7 +33,7 @@ def tilted(q: np.ndarray, corner: np.ndarray, angle: float) -> np.ndarray:
 def arrow(ax: Axes, start: np.ndarray, move: float, color: str) -> None:
     """Draw a velocity, upwards or downwards."""
     look = ARROW | {"color": color}
-    ax.annotate("", xy=start + [0.0, move], xytext=start, arrowprops=look, zorder=5)
+    ax.annotate("", xy=start + np.array([0.0, move]), xytext=start, arrowprops=look, zorder=5)
 
 
 def draw_blocks(ax: Axes, scene: carom.scenes.Scene, most: float) -> None:
@@ -42,7 +42,7 @@ def draw_blocks(ax: Axes, scene: carom.scenes.Scene, most: float) -> None:
     (half, top), *_ = np.abs(scene.system.bodies[0].outline[0].points)
     words = {"ha": "center", "fontsize": 10}
     for i, (title, (side, angle)) in enumerate({"lands flat": (1.0, 0.0), **ENDS}.items()):
-        here = q + [i * APART + (0.6 if i else 0.0), 0.0, 0.0]
+        here = q + np.array([i * APART + (0.6 if i else 0.0), 0.0, 0.0])
         corner = np.array([here[0] + side * half, 0.0])
         plot_scene(scene.system, tilted(here, corner, angle), ax)
         ax.text(here[0], 2.0 * top + 0.35, title, **words)
@@ -54,8 +54,8 @@ def draw_blocks(ax: Axes, scene: carom.scenes.Scene, most: float) -> None:
     ax.text(q[0], -0.45, f"{2 * half:g} m", **words)
     ax.text(q[0] - half - 0.1, top, f"{2 * top:g} m", va="center", ha="right", fontsize=10)
     ax.text(1.55, top, "→", va="center", ha="center", fontsize=20)
-    below = f"or anything between: a corner lifts at any speed up to {most:.3f} m/s (tilts are exaggerated)"
-    ax.text(0.6 + 2 * APART, -0.55, below, **words)
+    below = f"or anything between: a corner lifts at any speed up to {most:.3f} m/s"
+    ax.text(0.6 + 2 * APART, -0.55, f"{below} (tilts are exaggerated)", **words)
     ax.set(xlim=(-1.2, 0.6 + 3 * APART + 0.9), ylim=(-0.7, 2.0 * top + 0.7))
     ax.set_axis_off()
 

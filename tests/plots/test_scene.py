@@ -82,7 +82,7 @@ def test_points_of_contact():
 
 
 def test_system_that_is_not_planar(ax):
-    with pytest.raises(carom.InvalidProblem, match="expected a PlanarSystem"):
+    with pytest.raises(carom.InvalidOption, match="expected a PlanarSystem"):
         plot_scene(OtherSystem(), [0.0], ax)
 
 

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -35,17 +35,10 @@ MOST_FRAMES = 3000
 VIEWS = 300
 """Number of configurations from which the view of a motion is found."""
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>carom</title>'
-ICONS = {
-    "minus": "−",
-    "fast-backward": "⏮",
-    "step-backward": "⏪",
-    "play": "▶",
-    "pause": "⏸",
-    "step-forward": "⏩",
-    "fast-forward": "⏭",
-    "plus": "+",
-}
-"""Of the player's buttons, in place of a font that matplotlib's page loads from the network."""
+ICONS = (
+    "minus − fast-backward ⏮ step-backward ⏪ play ▶ pause ⏸ step-forward ⏩ fast-forward ⏭ plus +"
+)
+"""Signs of the player's buttons, in place of a font that matplotlib loads from the network."""
 
 
 def animate(
@@ -122,7 +115,8 @@ def _html(animation: FuncAnimation) -> bytes:
     # No picture is left out, however long the motion.
     with rc_context({"animation.embed_limit": math.inf}):
         page = animation.to_jshtml()
-    rules = "".join(f'.fa-{name}::before {{content: "{icon}"}}' for name, icon in ICONS.items())
+    icons = re.findall(r"(\S+) (\S+)", ICONS)
+    rules = "".join(f'.fa-{name}::before {{content: "{icon}"}}' for name, icon in icons)
     flipped = ".fa {font-style: normal} .fa-flip-horizontal {display: inline-block; scale: -1 1}"
     return (HEAD + re.sub(r"<link[^>]*>", f"<style>{rules} {flipped}</style>", page)).encode()
 
@@ -140,14 +134,6 @@ def _times(trajectory: Trajectory, interval: float) -> FloatArray:
     return np.minimum(start + interval * np.arange(count), end)
 
 
-class _Flash(NamedTuple):
-    """A point where an impulse acts, and when."""
-
-    t: float
-    x: float
-    y: float
-
-
 class _Film:
     """A figure that shows a motion at any time."""
 
@@ -158,7 +144,7 @@ class _Film:
         self.times = times
         self.system = require_planar(trajectory.require_system())
         self.flash = flash
-        self.flashes = list(_flashes(trajectory, self.system))
+        self.flashes = np.array(list(_flashes(trajectory, self.system))).reshape(-1, 3)
         self.q = trajectory.at(t=times).q
         self.figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
         ax = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -183,9 +169,10 @@ class _Film:
         self.stage.place(q)
         points = contact_points(self.system, q)[self._closed_at(t)]
         self.closed.set_data(*points.T)
-        recent = [flash for flash in self.flashes if 0.0 <= t - flash.t < self.flash]
-        self.stars.set_offsets(np.array([flash[1:] for flash in recent]).reshape(-1, 2))
-        self.stars.set_sizes([500.0 * (1.0 - (t - flash.t) / self.flash) for flash in recent])
+        age = (t - self.flashes[:, 0]) / self.flash
+        recent = (age >= 0.0) & (age < 1.0)
+        self.stars.set_offsets(self.flashes[recent, 1:])
+        self.stars.set_sizes(500.0 * (1.0 - age[recent]))
         self.clock.set_text(f"t = {t:.{self.digits}f} s")
         return self.closed, self.stars, self.clock
 
@@ -197,12 +184,13 @@ class _Film:
         return []
 
 
-def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[_Flash]:
+def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[tuple[float, ...]]:
+    """Return when and where (t, x, y) impulses act in impacts."""
     for impact in trajectory.impacts:
         points = contact_points(system, impact.q[0])
         gained = impact.impulse[-1, :, 0] - impact.impulse[0, :, 0]
         for i in np.flatnonzero(gained > 1e-9 * gained.max(initial=0.0)):
-            yield _Flash(impact.t, *points[i].tolist())
+            yield impact.t, *points[i]
 
 
 def _filled(view: FloatArray, aspect: float) -> FloatArray:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.colors import to_rgb
 
 from carom import checks
 from carom.errors import InvalidOption
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 TIMES = 600
 BANDS = {"all motions": (0.0, 100.0), "90 %": (5.0, 95.0), "50 %": (25.0, 75.0)}
 """Percentiles between which a fan is shaded, each over the one before."""
-ALPHA = 0.16
+ALPHAS = (0.2, 0.3, 0.45)
+"""Opacity of each band; together they make three shades that everybody tells apart."""
 
 
 def plot_bundle(
@@ -67,17 +69,19 @@ def plot_bundle(
     times = _times(bundle)
     name = _name(bundle, coordinate, of)
     values = (bundle.q_at if of == "q" else bundle.v_at)(times)[:, :, coordinate]
-    for percentiles in BANDS.values():
+    through = 1.0
+    for (share, percentiles), alpha in zip(BANDS.items(), ALPHAS, strict=True):
         band = np.nanpercentile(values, percentiles, axis=0)
-        ax.fill_between(times, *band, color=color, alpha=ALPHA, linewidth=0.0, zorder=1.0)
+        ax.fill_between(times, *band, color=color, alpha=alpha, linewidth=0.0, zorder=1.0)
+        # Inner bands lie over outer ones; the legend shows both together.
+        through *= 1.0 - alpha
+        ax.fill([], [], color=color, alpha=1.0 - through, linewidth=0.0, label=share)
     shown = values[:num_lines]
+    dark = [0.5 * part for part in to_rgb(color)]
     for each in shown:
-        ax.plot(times, each, color=color, linewidth=0.5, alpha=0.7, zorder=1.5)
+        ax.plot(times, each, color=dark, linewidth=0.5, zorder=1.5)
     if len(shown):
         ax.lines[-1].set_label(label or f"{len(shown)} of {len(bundle)} motions")
-    # Bands lie over each other, so that inner ones are darker than each of them.
-    for i, share in enumerate(BANDS, 1):
-        ax.fill([], [], color=color, alpha=1.0 - (1.0 - ALPHA) ** i, linewidth=0.0, label=share)
     ax.legend(fontsize="small", framealpha=0.7)
     ax.set_xlabel(CLOCKS["t"])
     ax.set_ylabel(style.literal(str(name)))

@@ -133,8 +133,8 @@ class Drawing:
         first = [each for each in (exact, outcomes) if each is not None]
         self.areas = [each for each in first if not isinstance(each, PointSet)]
         # An outer set brings its own samples.
-        inner = [getattr(each, "inner", None) for each in self.areas]
-        self.samples = next((each for each in [outcomes, *inner] if isinstance(each, PointSet)), None)
+        found = [outcomes, *(getattr(each, "inner", None) for each in self.areas)]
+        self.samples = next((each for each in found if isinstance(each, PointSet)), None)
         self.names = names(system, self.problem.num_velocities, "v")
         self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
 
@@ -182,7 +182,7 @@ class Drawing:
             v, labels = self.sequential.v_post, getattr(self.sequential, "labels", None) or ()
             if len(v) == len(labels) <= 2:
                 looks = zip(v[:, None], (style.FIRST, style.SECOND), labels, strict=False)
-                found += [(a, b, f"sequential, {style.literal(c)}") for a, b, c in looks]
+                found += [(a, b, style.literal(f"sequential, {c}")) for a, b, c in looks]
             else:
                 found.append((v, style.FIRST, f"sequential, {len(v)} sequences"))
         if self.simultaneous is not None:
@@ -251,21 +251,6 @@ def _coordinate(
     )
 
 
-def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
-    """Keep one of the points (n, 2) in each cell of a grid that is finer than what eyes see.
-
-    Points with the least and the largest coordinates are kept.
-    """
-    if len(points) <= grid:
-        return points
-    low = points.min(axis=0)
-    span = np.maximum(points.max(axis=0) - low, np.finfo(float).tiny)
-    cells = np.floor((points - low) / span * grid).astype(np.int64)
-    _, kept = np.unique(cells @ np.array([grid + 1, 1]), return_index=True)
-    extremes = np.concatenate([points.argmin(axis=0), points.argmax(axis=0)])
-    return points[np.union1d(kept, extremes)]
-
-
 def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
     """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
     chosen = samples.v_post[_choose(samples, num_paths)]
@@ -313,7 +298,10 @@ def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
 def _draw_samples(ax: Axes, view: View, samples: PointSet, most: int | None) -> FloatArray:
     """Draw outcomes, at most so many; return where they are."""
     shown = samples.v_post if most is None else samples.v_post[_choose(samples, most)]
-    points = thin(view.points(shown))
+    points = view.points(shown)
+    # One point per cell of a grid that is finer than eyes see.
+    cell = (float(np.ptp(points, axis=0).max()) or 1.0) / GRID
+    points = points[np.unique(np.round(points / cell), axis=0, return_index=True)[1]]
     large = style.SET | {"markersize": 7}
     _plot(ax, points, large if len(points) <= FEW else style.SET, "")
     total = len(samples)

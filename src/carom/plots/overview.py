@@ -198,7 +198,7 @@ def _draw_small(what: Any, ax: Axes) -> None:
     elif isinstance(what, Trajectory):
         plot_states(what, ax)
     elif isinstance(what, Bundle):
-        plot_bundle(what, ax, coordinate=what.trajectories[0].layout.nq - 1)
+        plot_bundle(what, ax, coordinate=what.trajectories[0].layout.nq - 1, num_lines=0)
     elif isinstance(what, ImpactProblem):
         _draw_problem(what, ax)
     elif isinstance(getattr(what, "problem", None), ImpactProblem):

@@ -88,7 +88,9 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
     here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
     for name, (x, y), gap in here:
         ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        ax.annotate(style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME)
+        ax.annotate(
+            style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME
+        )
 
 
 def _draw_arrows(

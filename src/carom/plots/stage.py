@@ -31,6 +31,9 @@ MARGIN = 0.12
 DEPTH = 0.045
 """Depth of the hatched strip that marks a solid, as a share of the view."""
 
+FAR = 2.0
+"""Half the length of a half-plane's edge, in sizes of the view."""
+
 
 def require_planar(system: System) -> PlanarSystem:
     """Return the system, or refuse one that is not planar."""
@@ -91,33 +94,20 @@ def contact_points(system: PlanarSystem, q: ArrayLike) -> FloatArray:
 
 
 def draw_ground(system: PlanarSystem, ax: Axes, view: FloatArray) -> None:
-    """Draw the edges of half-planes within a view, hatched on their solid side."""
+    """Draw the edges of half-planes beyond a view, hatched on their solid side."""
     pairs = [pair for pair in system.contact_pairs if isinstance(pair, PlaneContact)]
     planes = list(dict.fromkeys(pair.plane for pair in pairs))
-    depth = DEPTH * float((view[1] - view[0]).max())
+    size = float((view[1] - view[0]).max())
     for plane in planes:
-        whole = _within(plane, view)
-        if whole is not None:
-            edge = _not_behind(whole, [other for other in planes if other is not plane])
-            strip = np.vstack([edge, edge[::-1] - depth * np.array(plane.normal)])
-            ax.add_patch(patches.Polygon(strip, closed=True, hatch="/////", **style.SOLID))
-            ax.plot(*edge.T, **style.GROUND)
-
-
-def _within(plane: HalfPlane, view: FloatArray) -> FloatArray | None:
-    """Return the ends (2, 2) of an edge within a view, or None."""
-    point = np.array(plane.point)
-    tangent = np.array([plane.normal[1], -plane.normal[0]])
-    start, end = -np.inf, np.inf
-    for axis in (0, 1):
-        if abs(tangent[axis]) > 1e-12:
-            crossings = np.sort((view[:, axis] - point[axis]) / tangent[axis])
-            start, end = max(start, crossings[0]), min(end, crossings[1])
-        elif not view[0, axis] <= point[axis] <= view[1, axis]:
-            return None
-    if not start < end:
-        return None
-    return np.array([point + start * tangent, point + end * tangent])
+        normal, point = np.array(plane.normal), np.array(plane.point)
+        tangent = np.array([normal[1], -normal[0]])
+        # Long enough to cross the view, wherever the point of the plane is.
+        foot = point + ((view.mean(axis=0) - point) @ tangent) * tangent
+        whole = foot + FAR * size * np.array([-tangent, tangent])
+        edge = _not_behind(whole, [other for other in planes if other is not plane])
+        strip = np.vstack([edge, edge[::-1] - DEPTH * size * normal])
+        ax.add_patch(patches.Polygon(strip, closed=True, hatch="/////", **style.SOLID))
+        ax.plot(*edge.T, **style.GROUND)
 
 
 def _not_behind(edge: FloatArray, planes: list[HalfPlane]) -> FloatArray:
@@ -125,15 +115,13 @@ def _not_behind(edge: FloatArray, planes: list[HalfPlane]) -> FloatArray:
     low, high = 0.0, 1.0
     for plane in planes:
         start, end = (edge - np.array(plane.point)) @ np.array(plane.normal)
-        if start < 0.0 and end < 0.0:
-            return edge
-        if start < 0.0:
+        if start < 0.0 <= end:
             low = max(low, start / (start - end))
-        elif end < 0.0:
+        elif end < 0.0 <= start:
             high = min(high, start / (start - end))
-    if not low < high:
-        return edge
-    return np.array([edge[0] + share * (edge[1] - edge[0]) for share in (low, high)])
+        elif start < 0.0:
+            return edge
+    return edge if low >= high else edge[0] + np.outer([low, high], edge[1] - edge[0])
 
 
 def _draw_body(ax: Axes, body: Body, transform: Transform, color: str) -> None:
