@@ -124,5 +124,5 @@ def test_missing_folder(block, tmp_path):
 
 
 def test_needs_a_planar_system(block, tmp_path):
-    with pytest.raises(carom.InvalidOption, match="without its system"):
+    with pytest.raises(carom.CaromError, match="system"):
         animate(replace(block, system=None), tmp_path / "block.gif")

@@ -299,9 +299,10 @@ def _draw_samples(ax: Axes, view: View, samples: PointSet, most: int | None) -> 
     """Draw outcomes, at most so many; return where they are."""
     shown = samples.v_post if most is None else samples.v_post[_choose(samples, most)]
     points = view.points(shown)
-    # One point per cell of a grid that is finer than eyes see.
-    cell = (float(np.ptp(points, axis=0).max()) or 1.0) / GRID
-    points = points[np.unique(np.round(points / cell), axis=0, return_index=True)[1]]
+    if len(points) > GRID:
+        # One point per cell of a grid that is finer than eyes see.
+        cell = (float(np.ptp(points, axis=0).max()) or 1.0) / GRID
+        points = points[np.unique(np.round(points / cell), axis=0, return_index=True)[1]]
     large = style.SET | {"markersize": 7}
     _plot(ax, points, large if len(points) <= FEW else style.SET, "")
     total = len(samples)
