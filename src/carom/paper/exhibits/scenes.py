@@ -14,7 +14,7 @@ from carom.outcomes.kinds import describe_kinds
 from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.paper.exhibits.collision import Collision, collide, flat, headings
 from carom.plots import plot_scene
-from carom.plots.stage import view_of
+from carom.plots.scene import view_of
 from carom.systems import PlanarSystem
 from carom.typing import FloatArray
 

@@ -15,7 +15,7 @@ from carom.outcomes.outcome_set import OutcomeSet
 from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.paper.exhibits.collision import EXACT_UP_TO, Collision, collide
 from carom.paper.exhibits.impacts import STACK_MASS
-from carom.plots.stage import contact_points
+from carom.plots.scene import contact_points
 from carom.scenes import Scene
 from carom.systems import PlanarSystem
 from carom.typing import FloatArray
