@@ -1,6 +1,8 @@
 """Springs and dampers in place of rigid contact: closed forms, physical law, how a run ends."""
 
 import pickle
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -301,6 +303,17 @@ def test_an_impact_that_does_not_end_has_no_outcome():
     scene = block()
     with pytest.raises(ImpactNotResolved, match=r"step limit\): allow more with max_duration"):
         carom.Compliant(max_steps=10).resolve(scene.system, scene.q, scene.v)
+
+
+def test_no_figure_is_needed():
+    """It stands beside the reproduction, which does need matplotlib and PPL."""
+    code = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['ppl'] = None; import carom;"
+        "b = carom.scenes.load('rocking-block');"
+        "print(carom.Compliant(rtol=1e-3).run(b.system, b.q, b.v).status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "over\n"
 
 
 def test_unknown_contacts_are_refused():

@@ -1,18 +1,18 @@
-"""The figures and tables of the paper, made again.
+"""The figures and tables of the paper, reproduced, and the compliant model it compares with.
 
-Needs matplotlib and the polyhedra library PPL: `carom[plots,exact]`.
+The former need `carom[plots,exact]`, the latter nothing, so that nothing is imported here.
 """
 
-from importlib.util import find_spec
+from __future__ import annotations
 
-from carom.errors import MissingExtra
-
-if find_spec("matplotlib") is None or find_spec("ppl") is None:
-    raise MissingExtra(
-        "the paper's figures need matplotlib and pplpy; install them with: "
-        'pip install "carom[plots,exact]"'
-    )
-
-from carom.paper.run import reproduce
+from typing import Any
 
 __all__ = ["reproduce"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "reproduce":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from carom.paper.run import reproduce
+
+    return reproduce

@@ -1,6 +1,13 @@
 """The paper's figures and tables, one file for each kind, in the order of the paper."""
 
+from importlib.util import find_spec
+
+from carom.errors import MissingExtra
 from carom.paper.exhibit import Exhibit
+
+if find_spec("matplotlib") is None or find_spec("ppl") is None:
+    raise MissingExtra.of("the paper's figures", "matplotlib pplpy", "plots,exact")
+
 from carom.paper.exhibits import ball, impacts, scenes, sweeps, tables, unit, zeno
 
 __all__ = ["EXHIBITS"]

@@ -81,7 +81,7 @@ def compass(_effort: Effort, _progress: Progress) -> Made:
     findings = (
         Finding(
             "the simultaneous law has three outcomes: B lifts, slides or comes to rest",
-            sticks[:, 0].all() and one_each,
+            bool(sticks[:, 0].all()) and one_each,
             "; ".join(collision.simultaneous.kinds),
         ),
     )

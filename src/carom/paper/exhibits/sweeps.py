@@ -155,7 +155,9 @@ def draw(
     ends = exact.problem.contact_velocity(sweep.v_post)[..., 0]
     low, high = float(sweep.values.min()), float(sweep.values.max())
     norm = LogNorm(low, high) if logarithmic else Normalize(low, high)
-    points = ax.scatter(*ends.T, c=sweep.values, cmap=COLORS, norm=norm, label="compliant", **MARKS)
+    points = ax.scatter(
+        ends[:, 0], ends[:, 1], c=sweep.values, cmap=COLORS, norm=norm, label="compliant", **MARKS
+    )
     ax.figure.colorbar(points, ax=ax, label=label)
     room = 0.15 * float(ends.max())
     ax.set_xlim(-room, float(ends[:, 0].max()) + room)

@@ -173,19 +173,19 @@ def _draw_path(problem: ImpactProblem, v_c: FloatArray) -> Figure:
     A = problem.J @ np.linalg.solve(problem.M, problem.J.T)
     # Tangential across, normal up.
     points = v_c[:, ::-1]
-    look = {"color": style.VERMILLION, "linewidth": 1.8}
+    look: style.Marks = {"color": style.VERMILLION, "linewidth": 1.8}
     for sign, name in ((-1.0, "edges of the friction cone"), (1.0, "")):
         tip = points[0] + (0.1 * A @ np.array([1.0, sign * MU]))[::-1]
         ax.annotate("", xy=tip, xytext=points[0], arrowprops={"arrowstyle": "-|>"} | look)
         # An arrow does not widen the view, and has no place in the legend.
         ax.plot(*np.array([points[0], tip]).T, label=name, **look)
-    dotted = {"color": style.ORANGE, "linestyle": ":", "linewidth": 3.0}
+    dotted: style.Marks = {"color": style.ORANGE, "linestyle": ":", "linewidth": 3.0}
     ax.plot(*points.T, label="velocity of the contact", **dotted)
     ax.plot(*points[0], label="before the impact", **style.BEFORE)
     ax.plot(*points[-1], label="after it", **style.SIMULTANEOUS)
     ax.axhline(0.0, **style.ZERO)
     ax.axvline(0.0, **style.ZERO)
-    note = {"textcoords": "offset points", "fontsize": 9}
+    note: style.Marks = {"textcoords": "offset points", "fontsize": 9}
     ax.annotate("it ends", (0.25, 0.0), xytext=(0, 4), **note)
     ax.annotate("it sticks", (0.0, -0.85), xytext=(-4, 0), rotation=90, ha="right", **note)
     ax.set(xlabel="tangential velocity [m/s]", ylabel="normal velocity [m/s]")
