@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget",
         metavar="SECONDS",
         type=positive,
-        default=5.0,
-        help="of each exact search; default: 5",
+        default=20.0,
+        help="budget of time; what does not fit is open; default: 20",
     )
     add("--seed", metavar="N", type=seed, default=0, help="of the samples; default: 0")
     add("--json", action="store_true", help="print one JSON object")

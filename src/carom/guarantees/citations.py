@@ -10,6 +10,7 @@ from __future__ import annotations
 PLACES = {
     "prop:epsilonnet": "Lemma 1, Section 2.1",
     "def:LCPDef": "Definition 5, Section 2.1",
+    "def:inclusionsolution": "Definition 3, Section 2.1",
     "prop:closure": "Proposition 1, Section 2.1",
     "prop:LCPCopExist": "Proposition 2, Section 2.1",
     "prop:AffineLCPLipschitz": "Proposition 3, Section 2.1",
