@@ -166,6 +166,7 @@ def check(
 
     Raises:
         InvalidOption: An option is out of range.
+        InvalidProblem: A step has more solutions than can be listed.
         ImpactNotResolved: No outcome was found at all.
 
     Examples:
