@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import carom
 from carom.guarantees import uniqueness
+from carom.guarantees.step import Step
 from carom.guarantees.uniqueness import AmbiguousStep, step_uniqueness
 from carom.kernels import overlap
 from carom.stepping.lcp import step_lcp
@@ -301,3 +304,21 @@ def test_a_problem_at_rest_has_a_verdict():
     step = step_uniqueness(rest).ambiguity
     assert np.sqrt(2.0 * rest.kinetic_energy(step.v)) == pytest.approx(1.0)
     assert step.residual <= 1e-9
+
+
+def test_many_friction_directions_do_not_hang():
+    """Lists of all pairs of modes had twelve million entries, and a budget was not looked at."""
+    rng = np.random.default_rng(13)
+    problem = random_problem(rng, 1, 2, nv=3, mu=0.5, num_directions=1000)
+    step_uniqueness(problem, 0.0)
+    start = time.perf_counter()
+    verdict = step_uniqueness(problem, 1.0)
+    assert time.perf_counter() - start < 5.0
+    assert verdict.is_decided or verdict.reason.startswith("1 contact")
+
+
+def test_pairs_are_counted_without_being_listed():
+    rng = np.random.default_rng(14)
+    for d, mu in ((1, [0.5, 0.0]), (2, [0.5, 0.2]), (2, [0.0, 0.3])):
+        step = Step(random_problem(rng, 2, d, mu=np.array(mu), num_directions=4).space)
+        assert step.num_pairs == sum(1 for _ in step.pairs())

@@ -148,8 +148,9 @@ def _compare_pairs(
         if not any(part <= set(chosen) for part in doubtful):
             continue
         step = Step(_subset(problem.space, chosen))
-        planned += prod(len(pairs) for pairs in step.pairs)
-        for choice in product(*step.pairs):
+        planned += step.num_pairs
+        # In front of the loop, too: a list of all pairs may be too long to be made.
+        for choice in step.pairs() if planned <= MOST_PAIRS else [()]:
             why_not = _too_much(problem, planned, MOST_PAIRS, "pairs of modes", end)
             if why_not is not None:
                 return Uniqueness(False, None, why_not)

@@ -173,10 +173,10 @@ class Evolution:
         error = sample_error(self.outcomes, self.collision.exact)
         return f"none is farther from it than {error:.1e} m/s"
 
-    def reached(self, samples: PointSet) -> float:
+    def reached(self, samples: PointSet) -> str:
         """Return what share of the exact range of the first normal velocity samples reach."""
         most = self.collision.exact.contact_bounds()[0, 0, 1]
-        return float(samples.contact_bounds()[0, 0, 1] / most)
+        return f"{100 * samples.contact_bounds()[0, 0, 1] / most:.1f} %"
 
 
 def of_contact(name: str) -> View:

@@ -44,8 +44,8 @@ def block(effort: Effort, progress: Progress) -> Made:
     remarks = (
         "Agrees. The exact set is rest and two segments: a pivot on either corner with any speed "
         "up to the sequential outcome, 0.21 times the falling speed. The paper draws impulses "
-        f"uniformly, which at its step reaches {evolution.reached(evolution.papers):.1%} of that "
-        f"with so many samples; carom's draws reach {evolution.reached(evolution.outcomes):.1%}."
+        f"uniformly, which at its step reaches {evolution.reached(evolution.papers)} of that with "
+        f"so many samples; carom's draws reach {evolution.reached(evolution.outcomes)}."
     )
     return evolution.made(remarks, findings, NORMALS, of_contact("A"))
 
