@@ -15,18 +15,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from gmpy2 import mpq
 
 from carom.contact_space import friction_directions
+from carom.kernels.tolerances import STICKING
+from carom.outcomes.summary import ROUNDED
+from carom.problem import ImpactProblem
 from carom.reach.rational import (
+    ONE,
+    ZERO,
     Matrix,
     Vector,
     add_scaled,
+    combination,
     dot,
+    exactly,
+    identity,
     round_to,
     solve,
     times,
@@ -34,12 +42,9 @@ from carom.reach.rational import (
 )
 from carom.typing import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
-
 DEPENDENT = 1e-12
-"""A row of which less than this share (of its squared length) is independent of others counts as
-dependent on them."""
+"""A row counts as dependent if less than this share of its squared length is independent of the
+others. Less cannot be seen in J M^-1 J^T, which is rounded to 1e-14 of its size."""
 
 Cell = tuple[int, ...]
 """A sign of every form, contact by contact, the normal first."""
@@ -59,20 +64,6 @@ class Rate(NamedTuple):
     forms: Vector
 
 
-class Snap(NamedTuple):
-    """A contact velocity of v_pre that was taken to be zero.
-
-    Attributes:
-        contact: Number of the contact.
-        component: 0 for its normal velocity, 1 or 2 for a tangential one.
-        speed: What it was [m/s].
-    """
-
-    contact: int
-    component: int
-    speed: float
-
-
 @dataclass(frozen=True, eq=False)
 class Inclusion:
     """An impact, rounded once and exact from there.
@@ -86,8 +77,9 @@ class Inclusion:
         directions: (k, t) friction directions.
         y_start, v_start: Where the impact starts, after snapping.
         speeds: (c,) the largest contact velocities that the impact's energy could give [m/s].
-        snapped: Which contact velocities were taken to be zero.
-        moved: How far snapping and rounding moved v_pre, as a share of |v_pre|.
+        neglected: (c,) share of each contact velocity that is independent of y, in the norm of M,
+            and was dropped.
+        notes: What was taken to be zero, and what was rounded, one sentence each.
     """
 
     rows: Matrix
@@ -99,8 +91,8 @@ class Inclusion:
     y_start: Vector
     v_start: Vector
     speeds: FloatArray
-    snapped: tuple[Snap, ...]
-    moved: float
+    neglected: FloatArray
+    notes: tuple[str, ...]
     _active: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
     _made: dict[tuple[int, int], Rate] = field(default_factory=dict)
 
@@ -122,9 +114,7 @@ class Inclusion:
     @cached_property
     def delassus(self) -> Matrix:
         """Return the rates (d, d) of y per impulse along each coordinate."""
-        d = self.dimension
-        basis = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
-        return [self.rates[self.rows.index(row)] for row in basis]
+        return [self.rates[self.rows.index(row)] for row in identity(self.dimension)]
 
     @cached_property
     def reach(self) -> FloatArray:
@@ -148,10 +138,10 @@ class Inclusion:
     def differences(self) -> Matrix:
         """Return what tells friction directions apart: d_a - d_(a+1), or 1 in the plane."""
         if self.width == 2:
-            return [[Fraction(1)]]
+            return [[ONE]]
         following = self.directions[1:] + self.directions[:1]
         return [
-            add_scaled(a, Fraction(-1), b) for a, b in zip(self.directions, following, strict=True)
+            add_scaled(a, -ONE, b) for a, b in zip(self.directions, following, strict=True)
         ]
 
     @cached_property
@@ -164,10 +154,10 @@ class Inclusion:
             rays += [[-y, x], [y, -x]]
         ordered = sorted(rays, key=lambda ray: np.arctan2(float(ray[1]), float(ray[0])))
         between = [
-            add_scaled(a, Fraction(1), b)
+            add_scaled(a, ONE, b)
             for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
         ]
-        points = [[Fraction(0), Fraction(0)], *rays, *(p for p in between if any(p))]
+        points = [[ZERO, ZERO], *rays, *(p for p in between if any(p))]
         return sorted({signs(times(self.differences, point)) for point in points})
 
     @property
@@ -180,10 +170,10 @@ class Inclusion:
         return cell[:: self.block]
 
     def is_final(self, cell: Cell) -> bool:
-        """Tell whether the impact is over in a cell: no contact approaches."""
+        """Return whether the impact is over in a cell: no contact approaches."""
         return all(sign >= 0 for sign in self.normals(cell))
 
-    def cell_of(self, y: Sequence[Fraction]) -> Cell:
+    def cell_of(self, y: Sequence[mpq]) -> Cell:
         """Return the signs of all forms at y."""
         return signs(times(self.forms, y))
 
@@ -213,33 +203,29 @@ class Inclusion:
     def _rate(self, i: int, a: int) -> Rate:
         """Return the rate of contact i with friction along direction a."""
         if (i, a) not in self._made:
-            impulse = [Fraction(0)] * len(self.rows)
-            impulse[i * self.width] = Fraction(1)
+            impulse = [ZERO] * len(self.rows)
+            impulse[i * self.width] = ONE
             for t, component in enumerate(self.directions[a]):
                 impulse[i * self.width + 1 + t] = self.mu[i] * component
             y = self.rate_of(impulse)
             self._made[i, a] = Rate(y, impulse, times(self.forms, y))
         return self._made[i, a]
 
-    def rate_of(self, impulse: Sequence[Fraction]) -> Vector:
+    def rate_of(self, impulse: Sequence[mpq]) -> Vector:
         """Return the change of y by an impulse (c,)."""
-        y = [Fraction(0)] * self.dimension
-        for x, rate in zip(impulse, self.rates, strict=True):
-            if x:
-                y = add_scaled(y, x, rate)
-        return y
+        return combination(impulse, self.rates, self.dimension)
 
-    def velocity(self, y: Sequence[Fraction]) -> Vector:
+    def velocity(self, y: Sequence[mpq]) -> Vector:
         """Return the velocity (nv,) at y."""
         moved = [a - b for a, b in zip(y, self.y_start, strict=True)]
         return [a + dot(row, moved) for a, row in zip(self.v_start, self.lift, strict=True)]
 
-    def coordinates(self, v: Sequence[Fraction]) -> Vector:
+    def coordinates(self, v: Sequence[mpq]) -> Vector:
         """Return y at a velocity (nv,)."""
         moved = [a - b for a, b in zip(v, self.v_start, strict=True)]
         return [a + dot(row, moved) for a, row in zip(self.y_start, self.pull, strict=True)]
 
-    def offset(self, factors: Sequence[Fraction]) -> Fraction:
+    def offset(self, factors: Sequence[mpq]) -> mpq:
         """Return factors . (pull v - y), which is the same for every y and its velocity."""
         return dot(factors, times(self.pull, self.v_start)) - dot(factors, self.y_start)
 
@@ -261,7 +247,7 @@ class Inclusion:
                 yield larger
 
 
-def signs(values: Iterable[Fraction]) -> tuple[int, ...]:
+def signs(values: Iterable[mpq]) -> tuple[int, ...]:
     """Return the sign of each number."""
     return tuple((x > 0) - (x < 0) for x in values)
 
@@ -292,8 +278,8 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
     rows = _dependence(A, basis, size, grid)
     lift, pull = _inverses(response, J, A, basis)
-    y_start = [Fraction(0) if rest[k] else round_to(float(v_c[k]), grid * speeds[k]) for k in basis]
-    v_q = _exactly(v_pre[None])[0]
+    y_start = [ZERO if rest[k] else round_to(float(v_c[k]), grid * speeds[k]) for k in basis]
+    v_q = exactly(v_pre[None])[0]
     # The least move, in the norm of M, that puts the resting contacts at rest.
     move = [b - dot(row, v_q) for b, row in zip(y_start, pull, strict=True)]
     v_start = [a + dot(row, move) for a, row in zip(v_q, lift, strict=True)]
@@ -303,16 +289,32 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
         lift=lift,
         pull=pull,
         rates=[times(A_q, row) for row in rows],
-        mu=[round_to(float(x), grid * float(x)) if x else Fraction(0) for x in problem.mu],
+        mu=[round_to(float(x), grid * float(x)) if x else ZERO for x in problem.mu],
         directions=_rounded(friction_directions(width - 1, problem.num_directions), grid),
         y_start=y_start,
         v_start=v_start,
         speeds=speeds,
-        snapped=tuple(
-            Snap(k // width, k % width, float(v_c[k])) for k in range(len(J)) if rest[k] and v_c[k]
-        ),
-        moved=moved / float(np.abs(v_pre).max()),
+        neglected=_neglected(problem, basis, rows),
+        notes=_notes(problem, np.where(rest, v_c, 0.0), grid, moved / float(np.abs(v_pre).max())),
     )
+
+
+def _notes(
+    problem: ImpactProblem, dropped: FloatArray, grid: float, moved: float
+) -> tuple[str, ...]:
+    """Return sentences on what was rounded and on the contact velocities (c,) that were dropped."""
+    words = ("normal velocity", "tangential velocity", "second tangential velocity")
+    width = 1 + problem.num_tangents
+    snapped = tuple(
+        f"taken to be zero: {words[k % width]} of {problem.contacts[k // width]}, "
+        f"{dropped[k]:.3g} m/s"
+        for k in np.flatnonzero(dropped)
+    )
+    rounded = (
+        f"J M^-1 J^T, mu and J v_pre were rounded to {grid:g} of their size; v_pre moved by "
+        f"{moved:.2g} of its size"
+    )
+    return (*snapped, rounded if moved > STICKING else ROUNDED + rounded)
 
 
 def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
@@ -339,18 +341,29 @@ def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) 
     weights = np.asarray(np.linalg.solve(A[np.ix_(basis, basis)], A[basis]).T, np.float64)
     units = np.where(size > 0.0, size, 1.0)
     rows = _rounded(weights, grid * units[:, None] / units[basis])
-    for place, k in enumerate(basis):
-        rows[k] = [Fraction(int(place == j)) for j in range(len(basis))]
+    for k, row in zip(basis, identity(len(basis)), strict=True):
+        rows[k] = row
     return rows
+
+
+def _neglected(problem: ImpactProblem, basis: list[int], rows: Matrix) -> FloatArray:
+    """Return the share (c,) of every row of J that the independent rows do not give.
+
+    J M^-1 J^T squares such shares, and shows none below 1e-8; columns of L^-1 J^T do, M = L L^T.
+    """
+    columns = np.linalg.solve(np.linalg.cholesky(problem.M), problem.J.T)
+    left = columns - columns[:, basis] @ np.array(rows, np.float64).T
+    size = np.linalg.norm(columns, axis=0)
+    return np.asarray(np.linalg.norm(left, axis=0) / np.where(size > 0.0, size, 1.0))
 
 
 def _inverses(
     response: FloatArray, J: FloatArray, A: FloatArray, basis: list[int]
 ) -> tuple[Matrix, Matrix]:
     """Return lift (nv, d) and pull (d, nv), of which one is exactly an inverse of the other."""
-    pull = _exactly(J[basis])
+    pull = exactly(J[basis])
     inverse = np.linalg.solve(A[np.ix_(basis, basis)], response[:, basis].T)
-    rough = _exactly(np.asarray(inverse, np.float64))
+    rough = exactly(np.asarray(inverse, np.float64))
     nearly_one = [times(rough, row) for row in pull]
     return transpose(solve(transpose(nearly_one), rough)), pull
 
@@ -361,7 +374,3 @@ def _rounded(matrix: FloatArray, step: float | FloatArray) -> Matrix:
         [round_to(float(x), float(unit)) for x, unit in zip(row, units, strict=True)]
         for row, units in zip(matrix, steps, strict=True)
     ]
-
-
-def _exactly(matrix: FloatArray) -> Matrix:
-    return [[Fraction(float(x)) for x in row] for row in matrix]

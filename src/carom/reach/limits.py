@@ -8,20 +8,31 @@ into a bound on one direction; whatever they are, it can be checked in rational 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import ppl
+from gmpy2 import mpq
 from scipy.optimize import minimize
 
 from carom.reach.flow import expression
 from carom.reach.inclusion import Inclusion, Rate
-from carom.reach.rational import Matrix, Vector, add_scaled, dot, integers, solve, times
+from carom.reach.rational import (
+    ONE,
+    ZERO,
+    Matrix,
+    Vector,
+    add_scaled,
+    combination,
+    dot,
+    integers,
+    solve,
+    times,
+)
 from carom.typing import FloatArray
 
 DIGITS = 9
-"""Multipliers and bounds are rounded to so many decimals of their scale."""
+"""Decimals of their scale to which multipliers and bounds are rounded."""
 
 
 class Limit(NamedTuple):
@@ -35,7 +46,7 @@ class Limit(NamedTuple):
     """
 
     direction: Vector
-    bound: Fraction
+    bound: mpq
     separation: Vector
     momentum: Vector
 
@@ -65,13 +76,11 @@ def proved_end(inclusion: Inclusion) -> ppl.C_Polyhedron | None:
 def limit(inclusion: Inclusion, direction: Vector, facets: Matrix) -> Limit:
     """Bound one direction, with the best multipliers that floats find."""
     normals = _normals(inclusion)
-    scale = [Fraction(1, max(map(abs, facet))) for facet in facets]
+    scale = [1 / max(map(abs, facet)) for facet in facets]
     rows = normals + [[s * x for x in facet] for s, facet in zip(scale, facets, strict=True)]
     weights = _best_weights(inclusion, direction, rows, len(normals))
-    momentum = [Fraction(0)] * inclusion.dimension
-    for weight, row in zip(weights[len(normals) :], rows[len(normals) :], strict=True):
-        momentum = add_scaled(momentum, weight, row)
-    trial = Limit(direction, Fraction(0), weights[: len(normals)], momentum)
+    momentum = combination(weights[len(normals) :], rows[len(normals) :], inclusion.dimension)
+    trial = Limit(direction, ZERO, weights[: len(normals)], momentum)
     return trial._replace(bound=_root_above(_power(inclusion, trial)) - _gain(inclusion, momentum))
 
 
@@ -95,15 +104,14 @@ def all_rates(inclusion: Inclusion) -> list[Rate]:
     return inclusion.acting((0,) * len(inclusion.forms))
 
 
-def _gain(inclusion: Inclusion, momentum: Vector) -> Fraction:
+def _gain(inclusion: Inclusion, momentum: Vector) -> mpq:
     return dot(momentum, inclusion.y_start)
 
 
-def _power(inclusion: Inclusion, limit: Limit) -> Fraction:
+def _power(inclusion: Inclusion, limit: Limit) -> mpq:
     """Return (p . A p) (y_start . A^-1 y_start)."""
-    p = add_scaled(limit.direction, Fraction(1), limit.momentum)
-    for weight, normal in zip(limit.separation, _normals(inclusion), strict=True):
-        p = add_scaled(p, weight, normal)
+    p = add_scaled(limit.direction, ONE, limit.momentum)
+    p = add_scaled(p, ONE, combination(limit.separation, _normals(inclusion), len(p)))
     A = inclusion.delassus
     inverse = [row[0] for row in solve(A, [[x] for x in inclusion.y_start])]
     return dot(p, times(A, p)) * dot(inclusion.y_start, inverse)
@@ -120,7 +128,7 @@ def _facets(rates: Sequence[Rate], dimension: int) -> Matrix:
         polar.add_constraint(expression(rate.y) >= 0)
     out: Matrix = []
     for generator in polar.minimized_generators():
-        numbers = [Fraction(int(x)) for x in generator.coefficients()]
+        numbers = [mpq(x) for x in generator.coefficients()]
         if generator.is_ray() or generator.is_line():
             out.append(numbers)
         if generator.is_line():
@@ -150,14 +158,14 @@ def _best_weights(
         return speed * length - float(weights @ gains), slope
 
     found = minimize(value, np.zeros(len(forms)), jac=True, bounds=[(0.0, None)] * len(forms))
-    return [Fraction(round(max(x, 0.0) * 10**DIGITS), 10**DIGITS) for x in found.x / lengths]
+    return [mpq(round(max(x, 0.0) * 10**DIGITS), 10**DIGITS) for x in found.x / lengths]
 
 
-def _root_above(x: Fraction) -> Fraction:
+def _root_above(x: mpq) -> mpq:
     """Return a fraction a little above the square root of x."""
     if not x:
-        return Fraction(0)
-    guess = Fraction(float(x) ** 0.5) * (1 + Fraction(1, 10**DIGITS))
+        return ZERO
+    guess = mpq(float(x) ** 0.5) * (1 + mpq(1, 10**DIGITS))
     while guess * guess < x:
         guess *= 2
     return guess

@@ -1,4 +1,4 @@
-"""Exact linear algebra on small matrices of fractions."""
+"""Exact linear algebra on small matrices of rational numbers."""
 
 from __future__ import annotations
 
@@ -6,62 +6,90 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-Vector = list[Fraction]
+import gmpy2
+from gmpy2 import mpq
+
+Vector = list[mpq]
 Matrix = list[Vector]
 
+ZERO = mpq(0)
+ONE = mpq(1)
 
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+
+def dot(a: Sequence[mpq], b: Sequence[mpq]) -> mpq:
     """Return a . b."""
-    return sum((p * q for p, q in zip(a, b, strict=True) if p and q), Fraction(0))
+    return sum((p * q for p, q in zip(a, b, strict=True) if p and q), ZERO)
 
 
-def times(matrix: Iterable[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
+def times(matrix: Iterable[Sequence[mpq]], x: Sequence[mpq]) -> Vector:
     """Return matrix @ x."""
     return [dot(row, x) for row in matrix]
 
 
-def transpose(matrix: Sequence[Sequence[Fraction]]) -> Matrix:
+def transpose(matrix: Sequence[Sequence[mpq]]) -> Matrix:
     """Return the transpose of a matrix that is not empty."""
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
-def add_scaled(a: Sequence[Fraction], factor: Fraction, b: Sequence[Fraction]) -> Vector:
+def add_scaled(a: Sequence[mpq], factor: mpq, b: Sequence[mpq]) -> Vector:
     """Return a + factor * b."""
     return [p + factor * q for p, q in zip(a, b, strict=True)]
 
 
-def solve(a: Sequence[Sequence[Fraction]], b: Sequence[Sequence[Fraction]]) -> Matrix:
-    """Solve a x = b for a square and regular a (n, n) and b (n, k), by Gauss and Jordan."""
-    n = len(a)
-    rows = [list(p) + list(q) for p, q in zip(a, b, strict=True)]
-    for k in range(n):
-        pivot = next(i for i in range(k, n) if rows[i][k])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        inverse = 1 / rows[k][k]
-        rows[k] = [x * inverse for x in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = add_scaled(rows[i], -rows[i][k], rows[k])
-    return [row[n:] for row in rows]
+def combination(weights: Sequence[mpq], rows: Iterable[Sequence[mpq]], width: int) -> Vector:
+    """Return weights @ rows (width,), also where there are no rows."""
+    total = [ZERO] * width
+    for weight, row in zip(weights, rows, strict=True):
+        if weight:
+            total = add_scaled(total, weight, row)
+    return total
 
 
-def round_to(x: float, step: float) -> Fraction:
+def identity(n: int) -> Matrix:
+    """Return the identity (n, n)."""
+    return [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+
+
+def exactly(matrix: Iterable[Iterable[float]]) -> Matrix:
+    """Return a matrix of floats as it is, in rationals."""
+    return [[mpq(float(x)) for x in row] for row in matrix]
+
+
+def round_to(x: float, step: float) -> mpq:
     """Round x to a multiple of the greatest power of ten that is at most step."""
     unit = Fraction(10) ** math.floor(math.log10(step))
-    return round(Fraction(x) / unit) * unit
+    return mpq(round(Fraction(x) / unit) * unit)
 
 
-def integers(row: Sequence[Fraction]) -> list[int]:
+def integers(row: Sequence[mpq]) -> list[gmpy2.mpz]:
     """Scale a vector by a positive number to coprime integers."""
-    common = math.lcm(*(x.denominator for x in row))
-    numbers = [int(x * common) for x in row]
-    divisor = math.gcd(*numbers) or 1
+    common = gmpy2.lcm(*(x.denominator for x in row))
+    numbers = [x.numerator * (common // x.denominator) for x in row]
+    divisor = gmpy2.gcd(*numbers) or 1
     return [x // divisor for x in numbers]
 
 
-def null_space(matrix: Sequence[Sequence[Fraction]], width: int) -> Matrix:
+def solve(a: Sequence[Sequence[mpq]], b: Sequence[Sequence[mpq]]) -> Matrix:
+    """Solve a x = b for a square and regular a (n, n) and b (n, k)."""
+    rows, _ = _reduced([[*p, *q] for p, q in zip(a, b, strict=True)], len(a))
+    return [row[len(a) :] for row in rows]
+
+
+def null_space(matrix: Sequence[Sequence[mpq]], width: int) -> Matrix:
     """Return a basis of the vectors x (width,) with matrix @ x = 0."""
-    rows = [list(row) for row in matrix]
+    rows, pivots = _reduced([list(row) for row in matrix], width)
+    basis = []
+    for free in sorted(set(range(width)) - set(pivots)):
+        x = [ZERO] * width
+        x[free] = ONE
+        for row, column in zip(rows, pivots, strict=False):
+            x[column] = -row[free]
+        basis.append(x)
+    return basis
+
+
+def _reduced(rows: Matrix, width: int) -> tuple[Matrix, list[int]]:
+    """Return reduced row echelon form in the first columns, by Gauss and Jordan, and its pivots."""
     pivots: list[int] = []
     for column in range(width):
         at = len(pivots)
@@ -75,11 +103,4 @@ def null_space(matrix: Sequence[Sequence[Fraction]], width: int) -> Matrix:
             if i != at and rows[i][column]:
                 rows[i] = add_scaled(rows[i], -rows[i][column], rows[at])
         pivots.append(column)
-    basis = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        x = [Fraction(0)] * width
-        x[free] = Fraction(1)
-        for i, column in enumerate(pivots):
-            x[column] = -rows[i][free]
-        basis.append(x)
-    return basis
+    return rows, pivots
