@@ -58,9 +58,7 @@ def _stays(
     """Return whether all that motions reach from one polyhedron is inside."""
     return (
         _is_kept(flow, cell, polyhedron, energy)
-        and all(
-            is_inside(part, cover.get(face, [])) for part, face in flow.faces(polyhedron, cell)
-        )
+        and all(is_inside(part, cover.get(face, [])) for part, face in flow.faces(polyhedron, cell))
         and all(is_inside(polyhedron, cover.get(larger, [])) for larger in flow.entries(cell))
     )
 
@@ -92,7 +90,7 @@ def _holds_where_motions_end(
     rays: Sequence[Sequence[gmpy2.mpz]],
     anyway: ppl.C_Polyhedron,
 ) -> bool:
-    """Decide by linear programs whether motions along rays that end where they may hold a condition.
+    """Decide by linear programs whether motions along rays, where they end, hold a condition.
 
     The variables are where a motion starts and how far it goes along each ray.
     """

@@ -20,7 +20,7 @@ from carom.typing import BoolArray, FloatArray
 SUBSUMES = ppl.Poly_Gen_Relation.subsumes()
 
 ROUNDING = 1e-12
-"""Margin for floats in a sum of products, as a share of the sum of their sizes; they err far less."""
+"""Margin for sums of products in floats, as a share of the sum of their sizes: ample."""
 
 FEW = 6
 """Up to this many polytopes PPL is asked at once, which takes less than the outlines in floats."""

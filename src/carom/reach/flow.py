@@ -166,7 +166,9 @@ def expression(row: Sequence[mpq]) -> ppl.Linear_Expression:
 def point(y: Sequence[mpq]) -> ppl.Generator:
     """Return a point."""
     unit = gmpy2.lcm(*(x.denominator for x in y))
-    return ppl.point(ppl.Linear_Expression([x.numerator * (unit // x.denominator) for x in y], 0), unit)
+    return ppl.point(
+        ppl.Linear_Expression([x.numerator * (unit // x.denominator) for x in y], 0), unit
+    )
 
 
 def coordinates(point: ppl.Generator) -> Vector:

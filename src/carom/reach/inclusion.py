@@ -140,9 +140,7 @@ class Inclusion:
         if self.width == 2:
             return [[ONE]]
         following = self.directions[1:] + self.directions[:1]
-        return [
-            add_scaled(a, -ONE, b) for a, b in zip(self.directions, following, strict=True)
-        ]
+        return [add_scaled(a, -ONE, b) for a, b in zip(self.directions, following, strict=True)]
 
     @cached_property
     def frictions(self) -> list[tuple[int, ...]]:
@@ -154,8 +152,7 @@ class Inclusion:
             rays += [[-y, x], [y, -x]]
         ordered = sorted(rays, key=lambda ray: np.arctan2(float(ray[1]), float(ray[0])))
         between = [
-            add_scaled(a, ONE, b)
-            for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
+            add_scaled(a, ONE, b) for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
         ]
         points = [[ZERO, ZERO], *rays, *(p for p in between if any(p))]
         return sorted({signs(times(self.differences, point)) for point in points})
@@ -272,7 +269,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     A = 0.5 * (J @ response + (J @ response).T)
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     v_c = J @ v_pre
-    speeds = size * problem.speed
+    speeds = size * problem.energy_norm
     rest = np.abs(v_c) <= zero * speeds
     basis = _independent(A, rest)
     A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))

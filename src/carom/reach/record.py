@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from carom.errors import CaromError
+from carom.errors import InvalidOption
 from carom.outcomes.kinds import describe_kinds
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.typing import FloatArray
+from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.reach.search import Search
+
+LAW = "Routh"
 
 
 @final
@@ -30,8 +32,8 @@ class SearchRecord:
     Attributes:
         zero: Share of the energy's velocities below which those of v_pre were taken to be zero.
         grid: Relative rounding of the data.
-        num_steps: Number of polyhedra that the search took from its list; 0 if there was no
-            search, because nothing collides or too much does.
+        num_steps: Number of polyhedra that the search took from its list; 0 if nothing collides,
+            so that v_pre stays.
     """
 
     zero: float
@@ -43,14 +45,15 @@ class SearchRecord:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_search": None}
 
-    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath:
+    def path_to(self, problem: ImpactProblem, v: ArrayLike, tol: float) -> ImpactPath:
         """Return how the outcome nearest to v (nv,) comes about.
 
         Raises:
-            CaromError: It is farther away than tol.
+            InvalidOption: It is farther away than tol.
         """
         from carom.reach.witness import nearest, path_of, trace
 
+        v = np.asarray(v, np.float64)
         if not self.num_steps:
             _check_distance(problem.v_pre, v, tol)
             return path_of(problem, [])
@@ -73,7 +76,7 @@ class SearchRecord:
 def _check_distance(end: Any, v: FloatArray, tol: float) -> None:
     distance = float(np.linalg.norm(np.array([float(x) for x in end]) - v))
     if distance > tol:
-        raise CaromError(f"path_to: v is no outcome; the nearest is {distance:.3g} away")
+        raise InvalidOption(f"v: expected an outcome; the nearest is {distance:.3g} away")
 
 
 def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:

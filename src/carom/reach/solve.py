@@ -145,7 +145,9 @@ class _Task:
             self.search.run(end - time.monotonic(), polyhedra)
         if self.search.is_complete:
             return self.complete("every order of events was followed to its end")
-        ended = f"{polyhedra:,} polyhedra" if self.search.num_steps >= polyhedra else f"{seconds:g} s"
+        ended = (
+            f"{polyhedra:,} polyhedra" if self.search.num_steps >= polyhedra else f"{seconds:g} s"
+        )
         return self.outer(f"the budget of {ended} ended")
 
     def check_rank(self) -> None:
@@ -175,7 +177,7 @@ class _Task:
         # What floats leave of zero where large velocities cancel.
         noise = 1e-12 * np.abs(v) @ np.abs(problem.J_n).T
         approach = (-(v @ problem.J_n.T) - noise).max(axis=0) / problem.space.velocity_unit
-        gain = float(np.sqrt(2.0 * problem.kinetic_energy(v).max())) / problem.speed - 1.0
+        gain = float(np.sqrt(2.0 * problem.kinetic_energy(v).max())) / problem.energy_norm - 1.0
         if approach.max() > CHECK or gain > CHECK:
             name = problem.contacts[int(approach.argmax())]
             what = f"{name} still approaches" if approach.max() > CHECK else "energy rises"
@@ -185,9 +187,7 @@ class _Task:
                 problem,
             )
 
-    def enclosed(
-        self, find: Callable[[float], Cover | None], max_seconds: float
-    ) -> Cover | None:
+    def enclosed(self, find: Callable[[float], Cover | None], max_seconds: float) -> Cover | None:
         """Return polyhedra by cell that no motion leaves, if they are found and pass the check."""
         cover = find(max_seconds)
         # The check takes a start at which nothing collides for an end, and asks no more.
@@ -278,6 +278,7 @@ class _Task:
         self, polytopes: tuple[Polytope, ...], kinds: tuple[str, ...], is_complete: bool, how: str
     ) -> PolyhedralSet:
         budget, search = self.budget, self.search
+        record = SearchRecord(budget.zero, budget.grid, search.num_steps, search)
         return PolyhedralSet(
             problem=self.problem,
             polytopes=polytopes,
@@ -286,7 +287,8 @@ class _Task:
             is_complete=is_complete,
             notes=(how, *self.inclusion.notes),
             num_polyhedra=search.num_polyhedra,
-            origin=SearchRecord(budget.zero, budget.grid, search.num_steps, search),
+            # A point of an outer set need not be an outcome, to which there is a path.
+            origin=record if is_complete else None,
         )
 
     def kind(self, cell: Cell) -> str:
