@@ -18,7 +18,7 @@ from tests.reference.random_motions import RandomMotions
 from tests.reference.set_checks import AMPLE
 
 SCENES = ("rocking-block", "compass-gait", "box-wall", "ramone")
-# Of the series with two contacts, some whose sets have several pieces.
+# Of the series with two contacts, some whose sets have several polytopes.
 PAIRS = (2, 18, 196)
 # Of the largest coordinate: motions in floats end on polyhedra of the rounded impact.
 ROUNDING = 1e-8
@@ -46,8 +46,8 @@ def enclosed(name):
 
 def accepts(name, envelope):
     inclusion, energy = inclusion_of(name)
-    pieces = {cell: [polyhedron] for cell, polyhedron in envelope.items()}
-    return is_closed(inclusion, pieces, energy, AMPLE)
+    cover = {cell: [polyhedron] for cell, polyhedron in envelope.items()}
+    return is_closed(inclusion, cover, energy, AMPLE)
 
 
 def hull(corners):
@@ -145,9 +145,9 @@ def test_all_cells_within_the_energy_are_accepted(name):
 
 def test_no_time_is_no_proof():
     inclusion, energy = inclusion_of("compass-gait")
-    pieces = {cell: [polyhedron] for cell, polyhedron in enclosed("compass-gait").items()}
-    assert is_closed(inclusion, pieces, energy, AMPLE)
-    assert not is_closed(inclusion, pieces, energy, -1.0)
+    cover = {cell: [polyhedron] for cell, polyhedron in enclosed("compass-gait").items()}
+    assert is_closed(inclusion, cover, energy, AMPLE)
+    assert not is_closed(inclusion, cover, energy, -1.0)
     assert enclose(Flow(inclusion), energy, -1.0) is None
 
 
