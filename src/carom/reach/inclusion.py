@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import gmpy2
 import numpy as np
 from gmpy2 import mpq
 
@@ -45,6 +46,9 @@ from carom.typing import BoolArray, FloatArray
 DEPENDENT = 1e-12
 """A row counts as dependent if less than this share of its squared length is independent of the
 others. Less cannot be seen in J M^-1 J^T, which is rounded to 1e-14 of its size."""
+
+CERTAIN = 1e-9
+"""Share of the largest of several numbers above which floats have the right sign."""
 
 Cell = tuple[int, ...]
 """A sign of every form, contact by contact, the normal first."""
@@ -155,7 +159,12 @@ class Inclusion:
             add_scaled(a, ONE, b) for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
         ]
         points = [[ZERO, ZERO], *rays, *(p for p in between if any(p))]
-        return sorted({signs(times(self.differences, point)) for point in points})
+        # Floats give most of the many signs for certain.
+        rough = np.array(points, np.float64) @ np.array(self.differences, np.float64).T
+        found = np.sign(rough).astype(int)
+        for i, j in np.argwhere(np.abs(rough) <= CERTAIN * np.abs(rough).max()).tolist():
+            found[i, j] = gmpy2.sign(dot(points[i], self.differences[j]))
+        return sorted({tuple(row) for row in found.tolist()})
 
     @property
     def block(self) -> int:

@@ -69,7 +69,7 @@ class Search:
     @property
     def is_complete(self) -> bool:
         """Return whether nothing is missing."""
-        return not self.waiting
+        return self.num_pushed > 0 and not self.waiting
 
     @property
     def num_polyhedra(self) -> int:

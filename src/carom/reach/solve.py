@@ -100,12 +100,14 @@ def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
             f"{inclusion.dimension} independent contact velocities are too many for an exact set "
             f"(at most {MOST_DIMENSIONS})"
         )
-    m = problem.num_contacts
-    cells = (3 * len(inclusion.frictions)) ** m
-    if problem.num_tangents > 1 and cells > MOST_CELLS:
+    m, k = problem.num_contacts, problem.num_directions
+    # A contact has at least 2 k + 1 ways to slide or stick; to count them takes k^2.
+    if problem.num_tangents > 1 and (
+        (3 * (2 * k + 1)) ** m > MOST_CELLS or (3 * len(inclusion.frictions)) ** m > MOST_CELLS
+    ):
         return (
-            f"{m} contacts in space with {problem.num_directions} friction directions are too many "
-            f"for an exact set"
+            f"{m} contact{'s' if m > 1 else ''} in space with {k} friction directions are too "
+            f"many for an exact set"
         )
     return None
 
@@ -286,7 +288,8 @@ class _Task:
             kinds=kinds,
             is_complete=is_complete,
             notes=(how, *self.inclusion.notes),
-            num_polyhedra=search.num_polyhedra,
+            # The start is known wherever there is a search, however short.
+            num_polyhedra=0 if self.too_much else max(1, search.num_polyhedra),
             # A point of an outer set need not be an outcome, to which there is a path.
             origin=record if is_complete else None,
         )
