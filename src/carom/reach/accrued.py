@@ -64,7 +64,6 @@ def search_with_impulse(
             for k, rate in enumerate(inclusion.rates)
         ],
         y_start=[*inclusion.y_start, ZERO],
-        _active={},
         _made={},
     )
     search = ImpulseSearch(_ImpulseFlow(pairs))

@@ -40,24 +40,15 @@ LEAST = 1e-12
 
 @dataclass(eq=False)
 class LooseNode(Node):
-    """What is reached within one cell and a little more.
-
-    Attributes:
-        times: How often its conditions were relaxed.
-    """
+    """What is reached within one cell and a little more; its conditions were relaxed so often."""
 
     times: int = 1
 
 
 class _Conditions(NamedTuple):
-    """The conditions (>= 0) and equations (== 0) of a polytope.
+    """The conditions (>= 0) and equations (== 0) of a polytope, exactly and in floats (n, d + 1).
 
-    Attributes:
-        constraints: The conditions.
-        units: By how much the left side of each changes over the impact's speed.
-        rows: (r, d + 1) the conditions in floats, in such units.
-        equations: The equations.
-        flat: (e, d + 1) the equations in floats, in such units.
+    A unit is how much the left side of a condition changes over the impact's speed.
     """
 
     constraints: list[ppl.Constraint]

@@ -55,13 +55,7 @@ Cell = tuple[int, ...]
 
 
 class Rate(NamedTuple):
-    """One extreme way in which a contact acts.
-
-    Attributes:
-        y: Rate of the coordinates.
-        impulse: Rate of all contacts' impulses (c,), contact by contact, normal first.
-        forms: Rate of every form (f,).
-    """
+    """One extreme way in which a contact acts: rates of y (d,), all impulses (c,), forms (f,)."""
 
     y: Vector
     impulse: Vector
@@ -97,13 +91,7 @@ class Inclusion:
     speeds: FloatArray
     neglected: FloatArray
     notes: tuple[str, ...]
-    _active: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
     _made: dict[tuple[int, int], Rate] = field(default_factory=dict)
-
-    @property
-    def num_contacts(self) -> int:
-        """Count the contacts m."""
-        return len(self.mu)
 
     @property
     def dimension(self) -> int:
@@ -131,7 +119,7 @@ class Inclusion:
     def forms(self) -> Matrix:
         """Return the forms (f, d), contact by contact, the normal first."""
         forms = []
-        for i in range(self.num_contacts):
+        for i in range(len(self.mu)):
             block = self.rows[i * self.width : (i + 1) * self.width]
             forms.append(block[0])
             columns = transpose(block[1:])
@@ -151,9 +139,7 @@ class Inclusion:
         """Return the sign vectors that the friction forms of one contact can take."""
         if self.width == 2:
             return [(-1,), (0,), (1,)]
-        rays = []
-        for x, y in self.differences:
-            rays += [[-y, x], [y, -x]]
+        rays = [ray for x, y in self.differences for ray in ([-y, x], [y, -x])]
         ordered = sorted(rays, key=lambda ray: np.arctan2(float(ray[1]), float(ray[0])))
         between = [
             add_scaled(a, ONE, b) for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
@@ -181,12 +167,12 @@ class Inclusion:
 
     def cell_of(self, y: Sequence[mpq]) -> Cell:
         """Return the signs of all forms at y."""
-        return signs(times(self.forms, y))
+        return tuple(map(gmpy2.sign, times(self.forms, y)))
 
     def acting(self, cell: Cell) -> list[Rate]:
         """Return the rates whose convex hull is what may happen on a cell."""
         out = []
-        for i in range(self.num_contacts):
+        for i in range(len(self.mu)):
             own = cell[i * self.block : (i + 1) * self.block]
             if own[0] <= 0:
                 out += [self._rate(i, a) for a in self._opposed(own[1:])]
@@ -194,17 +180,11 @@ class Inclusion:
 
     def _opposed(self, friction: tuple[int, ...]) -> list[int]:
         """Return the friction directions that oppose a tangential velocity most."""
-        if friction not in self._active:
-            if self.width == 2:
-                # Directions are +1 and -1; friction opposes the velocity.
-                chosen = [1] if friction[0] > 0 else ([0] if friction[0] < 0 else [0, 1])
-            else:
-                # d_a . v_t is least where it is not above that of either neighbour.
-                chosen = [
-                    a for a in range(len(friction)) if friction[a] <= 0 and friction[a - 1] >= 0
-                ]
-            self._active[friction] = chosen
-        return self._active[friction]
+        if self.width == 2:
+            # Directions are +1 and -1; friction opposes the velocity.
+            return [[0, 1], [1], [0]][friction[0]]
+        # d_a . v_t is least where it is not above that of either neighbour.
+        return [a for a in range(len(friction)) if friction[a] <= 0 and friction[a - 1] >= 0]
 
     def _rate(self, i: int, a: int) -> Rate:
         """Return the rate of contact i with friction along direction a."""
@@ -213,13 +193,9 @@ class Inclusion:
             impulse[i * self.width] = ONE
             for t, component in enumerate(self.directions[a]):
                 impulse[i * self.width + 1 + t] = self.mu[i] * component
-            y = self.rate_of(impulse)
+            y = combination(impulse, self.rates, self.dimension)
             self._made[i, a] = Rate(y, impulse, times(self.forms, y))
         return self._made[i, a]
-
-    def rate_of(self, impulse: Sequence[mpq]) -> Vector:
-        """Return the change of y by an impulse (c,)."""
-        return combination(impulse, self.rates, self.dimension)
 
     def velocity(self, y: Sequence[mpq]) -> Vector:
         """Return the velocity (nv,) at y."""
@@ -231,14 +207,10 @@ class Inclusion:
         moved = [a - b for a, b in zip(v, self.v_start, strict=True)]
         return [a + dot(row, moved) for a, row in zip(self.y_start, self.pull, strict=True)]
 
-    def offset(self, factors: Sequence[mpq]) -> mpq:
-        """Return factors . (pull v - y), which is the same for every y and its velocity."""
-        return dot(factors, times(self.pull, self.v_start)) - dot(factors, self.y_start)
-
     def larger_cells(self, cell: Cell) -> Iterable[Cell]:
         """Yield the cells that a motion may enter when zero forms become nonzero."""
         blocks = []
-        for i in range(self.num_contacts):
+        for i in range(len(self.mu)):
             own = cell[i * self.block : (i + 1) * self.block]
             normals = (own[0],) if own[0] else (-1, 0, 1)
             fits = [
@@ -253,11 +225,6 @@ class Inclusion:
                 yield larger
 
 
-def signs(values: Iterable[mpq]) -> tuple[int, ...]:
-    """Return the sign of each number."""
-    return tuple((x > 0) - (x < 0) for x in values)
-
-
 def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e-9) -> Inclusion:
     """Pose an impact in contact coordinates and round it once.
 
@@ -265,13 +232,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     independent rows, relative to sqrt(A_ii A_jj), how the other rows depend on these, mu, and the
     contact velocities of v_pre. Short numbers keep exact arithmetic quick. Contact velocities that
     count as zero come first in the choice of independent rows, so that they, and all that depends
-    on them alone, are exactly zero.
-
-    Args:
-        problem: An impact with a contact that approaches.
-        grid: Relative rounding.
-        zero: Contact velocities below this share of what the energy could give are taken to be
-            zero.
+    on them alone, are exactly zero: those below `zero` of what the energy could give.
     """
     J, v_pre, width = problem.J, problem.v_pre, 1 + problem.num_tangents
     response = problem.impulse_to_velocity

@@ -36,19 +36,12 @@ DIGITS = 9
 
 
 class Limit(NamedTuple):
-    """A proof that direction . y <= bound at the end of an impact.
-
-    Attributes:
-        direction: (d,) a linear form of the coordinates.
-        bound: The most that it can be.
-        separation: (m,) multipliers >= 0 of the normal velocities.
-        momentum: (d,) a form that no rate lowers.
-    """
+    """A proof that direction . y <= bound at the end of an impact."""
 
     direction: Vector
     bound: mpq
-    separation: Vector
-    momentum: Vector
+    separation: Vector  # (m,) multipliers >= 0 of the normal velocities
+    momentum: Vector  # (d,) a form that no rate lowers
 
 
 def limits(inclusion: Inclusion) -> list[tuple[Limit, Limit]]:
@@ -81,7 +74,9 @@ def limit(inclusion: Inclusion, direction: Vector, facets: Matrix) -> Limit:
     weights = _best_weights(inclusion, direction, rows, len(normals))
     momentum = combination(weights[len(normals) :], rows[len(normals) :], inclusion.dimension)
     trial = Limit(direction, ZERO, weights[: len(normals)], momentum)
-    return trial._replace(bound=_root_above(_power(inclusion, trial)) - _gain(inclusion, momentum))
+    return trial._replace(
+        bound=_root_above(_power(inclusion, trial)) - dot(momentum, inclusion.y_start)
+    )
 
 
 def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
@@ -90,7 +85,7 @@ def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
     With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
     and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
     """
-    room = limit.bound + _gain(inclusion, limit.momentum)
+    room = limit.bound + dot(limit.momentum, inclusion.y_start)
     return (
         all(x >= 0 for x in limit.separation)
         and all(dot(limit.momentum, rate.y) >= 0 for rate in all_rates(inclusion))
@@ -102,10 +97,6 @@ def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
 def all_rates(inclusion: Inclusion) -> list[Rate]:
     """Return every rate that some cell has: all contacts touch and stick."""
     return inclusion.acting((0,) * len(inclusion.forms))
-
-
-def _gain(inclusion: Inclusion, momentum: Vector) -> mpq:
-    return dot(momentum, inclusion.y_start)
 
 
 def _power(inclusion: Inclusion, limit: Limit) -> mpq:

@@ -27,12 +27,8 @@ MOST_SPLITS = 8
 class Node:
     """What is reached within one cell from one polyhedron.
 
-    Attributes:
-        cell: The cell.
-        entered: Where the motion comes from: a part of what the parent reaches.
-        reached: What it reaches within the closed cell.
-        parent: The node before; None at the start.
-        is_dropped: Whether a larger one took its place; what waits because of it need not.
+    It was entered by a motion out of its parent, which is None at the start. If a larger one took
+    its place it is dropped, and what waits because of it need not.
     """
 
     cell: Cell
@@ -55,8 +51,7 @@ class Search:
         flow: The inclusion's motions.
         starts: Where contacts at rest start the impact, what is taken before all else.
         known: Nodes by cell, none of which lies in another.
-        num_steps: How many polyhedra were taken from the list.
-        is_complete: Whether the list is empty.
+        num_steps: Number of polyhedra that were taken from the list.
     """
 
     flow: Flow

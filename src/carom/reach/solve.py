@@ -58,16 +58,7 @@ ADVICE = "allow more with max_seconds and max_polyhedra, or sample with carom.Ro
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take, and how it rounds.
-
-    Attributes:
-        max_seconds: Time [s]; an outer set may take twice that again.
-        max_polyhedra: Number of polyhedra.
-        on_budget: "raise", or "outer": return a set outside of which nothing can happen.
-        zero: Contact velocities of v_pre below this share of what the impact's energy could give
-            are taken to be zero.
-        grid: Relative rounding of J M^-1 J^T, mu and J v_pre.
-    """
+    """What a search may take, what to do when that ends, and how to round: see `RouthExact`."""
 
     max_seconds: float
     max_polyhedra: int
@@ -322,7 +313,9 @@ def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Vector:
     factors = [mpq(-x) for x in constraint.coefficients()]
     factors += [mpq(0)] * (inclusion.dimension - len(factors))
     row = times(transpose(inclusion.pull), factors)
-    return [*row, mpq(constraint.inhomogeneous_term()) + inclusion.offset(factors)]
+    # pull v - y is the same for every y and its velocity.
+    offset = dot(row, inclusion.v_start) - dot(factors, inclusion.y_start)
+    return [*row, constraint.inhomogeneous_term() + offset]
 
 
 def _frozen(rows: Matrix) -> Exact:

@@ -25,12 +25,7 @@ from carom.typing import FloatArray
 
 
 class Step(NamedTuple):
-    """A straight motion within one closed cell.
-
-    Attributes:
-        cell: The cell.
-        impulse: (c,) impulses of all contacts, contact by contact, normal first.
-    """
+    """A straight motion within one closed cell, and the impulses (c,) of all contacts in it."""
 
     cell: Cell
     impulse: Vector
@@ -71,7 +66,7 @@ def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
     acts = np.abs(blocks).max(axis=2, initial=0.0) > MATCH * problem.space.impulse_unit
     blocks = np.where(acts[:, :, None], blocks, 0.0)
     kept = np.flatnonzero(acts.any(axis=1))
-    modes = (_modes(steps[i].cell, blocks[i]) for i in kept)
+    modes = (_modes(steps[i].cell, blocks[i]) for i in kept.tolist())
     return ImpactPath.of_impulses(problem, blocks[kept].reshape(len(kept), m * width), modes)
 
 
