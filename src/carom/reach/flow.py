@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import gmpy2
+import numpy as np
 import ppl
 from gmpy2 import mpq
 
 from carom.reach.inclusion import Cell, Inclusion, Rate
-from carom.reach.rational import Vector, combination, integers
+from carom.reach.rational import Exact, integers
 
 INCLUDED = ppl.Poly_Con_Relation.is_included()
 DISJOINT = ppl.Poly_Con_Relation.is_disjoint()
@@ -114,7 +115,10 @@ class Flow:
             for k, sign in enumerate(cell):
                 if not sign:
                     cone.add_constraint(expression([rate.forms[k] for rate in rates]) == 0)
-            mixed = (_mix(rates, g) for g in cone.minimized_generators() if g.is_ray())
+            # A ray of the cone combines rates, and may combine them to no motion.
+            rays = [g.coefficients() for g in cone.minimized_generators() if g.is_ray()]
+            parts = [np.array(part) for part in zip(*rates, strict=True)]
+            mixed = (Rate(*(np.array(ray, object) @ part for part in parts)) for ray in rays)
             self._rays[cell] = [rate for rate in mixed if any(rate.y)]
         return self._rays[cell]
 
@@ -152,18 +156,12 @@ class Flow:
         return bool(program.is_satisfiable())
 
 
-def _mix(rates: Sequence[Rate], ray: ppl.Generator) -> Rate:
-    """Return a combination of rates."""
-    weights = ray.coefficients()
-    return Rate(*(combination(weights, rows, len(rows[0])) for rows in zip(*rates, strict=True)))
-
-
-def expression(row: Sequence[mpq]) -> ppl.Linear_Expression:
+def expression(row: Iterable[mpq]) -> ppl.Linear_Expression:
     """Return a linear form, up to a positive factor."""
     return ppl.Linear_Expression(integers(row), 0)
 
 
-def point(y: Sequence[mpq]) -> ppl.Generator:
+def point(y: Exact) -> ppl.Generator:
     """Return a point."""
     unit = gmpy2.lcm(*(x.denominator for x in y))
     return ppl.point(
@@ -171,12 +169,12 @@ def point(y: Sequence[mpq]) -> ppl.Generator:
     )
 
 
-def coordinates(point: ppl.Generator) -> Vector:
+def coordinates(point: ppl.Generator) -> Exact:
     """Return the coordinates of a point."""
     divisor = point.divisor()
-    return [mpq(x, divisor) for x in point.coefficients()]
+    return np.array([mpq(x, divisor) for x in point.coefficients()])
 
 
-def vertices(polyhedron: ppl.C_Polyhedron) -> list[Vector]:
+def vertices(polyhedron: ppl.C_Polyhedron) -> list[Exact]:
     """Return the vertices of a bounded polyhedron; those of an impact are, since energy falls."""
     return [coordinates(vertex) for vertex in polyhedron.minimized_generators()]

@@ -13,34 +13,19 @@ v_pre + range(M^-1 J^T), so that y determines it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import gmpy2
 import numpy as np
-from gmpy2 import mpq
 
 from carom.contact_space import friction_directions
 from carom.kernels.tolerances import STICKING
 from carom.outcomes.summary import ROUNDED
 from carom.problem import ImpactProblem
-from carom.reach.rational import (
-    ONE,
-    ZERO,
-    Matrix,
-    Vector,
-    add_scaled,
-    combination,
-    dot,
-    exactly,
-    identity,
-    round_to,
-    solve,
-    times,
-    transpose,
-)
+from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, rounded, solve
 from carom.typing import BoolArray, FloatArray
 
 DEPENDENT = 1e-12
@@ -57,9 +42,9 @@ Cell = tuple[int, ...]
 class Rate(NamedTuple):
     """One extreme way in which a contact acts: rates of y (d,), all impulses (c,), forms (f,)."""
 
-    y: Vector
-    impulse: Vector
-    forms: Vector
+    y: Exact
+    impulse: Exact
+    forms: Exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +52,7 @@ class Inclusion:
     """An impact, rounded once and exact from there.
 
     Attributes:
+        basis: (d,) which contact velocities y are.
         rows: (c, d) every contact velocity as a combination of y, contact by contact.
         lift: (nv, d) v = v_start + lift (y - y_start).
         pull: (d, nv) y = pull v on the velocities that can be reached.
@@ -80,14 +66,15 @@ class Inclusion:
         notes: What was taken to be zero, and what was rounded, one sentence each.
     """
 
-    rows: Matrix
-    lift: Matrix
-    pull: Matrix
-    rates: Matrix
-    mu: Vector
-    directions: Matrix
-    y_start: Vector
-    v_start: Vector
+    basis: list[int]
+    rows: Exact
+    lift: Exact
+    pull: Exact
+    rates: Exact
+    mu: Exact
+    directions: Exact
+    y_start: Exact
+    v_start: Exact
     speeds: FloatArray
     neglected: FloatArray
     notes: tuple[str, ...]
@@ -104,52 +91,44 @@ class Inclusion:
         return len(self.rows) // len(self.mu)
 
     @cached_property
-    def delassus(self) -> Matrix:
+    def delassus(self) -> Exact:
         """Return the rates (d, d) of y per impulse along each coordinate."""
-        return [self.rates[self.rows.index(row)] for row in identity(self.dimension)]
+        return self.rates[self.basis]
 
     @cached_property
     def reach(self) -> FloatArray:
         """Return R (d, d): the impact's energy can give y = R x for any |x| <= 1, and no more."""
-        root = np.linalg.cholesky(np.array(self.delassus, np.float64))
-        start = np.array(self.y_start, np.float64)
+        root = np.linalg.cholesky(self.delassus.astype(np.float64))
+        start = self.y_start.astype(np.float64)
         return np.asarray(root * np.linalg.norm(np.linalg.solve(root, start)))
 
     @cached_property
-    def forms(self) -> Matrix:
+    def forms(self) -> Exact:
         """Return the forms (f, d), contact by contact, the normal first."""
-        forms = []
-        for i in range(len(self.mu)):
-            block = self.rows[i * self.width : (i + 1) * self.width]
-            forms.append(block[0])
-            columns = transpose(block[1:])
-            forms += [times(columns, difference) for difference in self.differences]
-        return forms
+        blocks = self.rows.reshape(len(self.mu), self.width, self.dimension)
+        return np.vstack([part for b in blocks for part in (b[:1], self.differences @ b[1:])])
 
     @cached_property
-    def differences(self) -> Matrix:
+    def differences(self) -> Exact:
         """Return what tells friction directions apart: d_a - d_(a+1), or 1 in the plane."""
         if self.width == 2:
-            return [[ONE]]
-        following = self.directions[1:] + self.directions[:1]
-        return [add_scaled(a, -ONE, b) for a, b in zip(self.directions, following, strict=True)]
+            return identity(1)
+        return self.directions - np.roll(self.directions, -1, axis=0)
 
     @cached_property
     def frictions(self) -> list[tuple[int, ...]]:
         """Return the sign vectors that the friction forms of one contact can take."""
         if self.width == 2:
             return [(-1,), (0,), (1,)]
-        rays = [ray for x, y in self.differences for ray in ([-y, x], [y, -x])]
-        ordered = sorted(rays, key=lambda ray: np.arctan2(float(ray[1]), float(ray[0])))
-        between = [
-            add_scaled(a, ONE, b) for a, b in zip(ordered, ordered[1:] + ordered[:1], strict=True)
-        ]
-        points = [[ZERO, ZERO], *rays, *(p for p in between if any(p))]
+        across = self.differences[:, ::-1] * np.array([-1, 1])
+        rays = np.vstack([across, -across])
+        rays = rays[np.argsort(np.arctan2(*rays.T[::-1].astype(np.float64)))]
+        points = np.vstack([0 * rays[:1], rays, rays + np.roll(rays, -1, axis=0)])
         # Floats give most of the many signs for certain.
-        rough = np.array(points, np.float64) @ np.array(self.differences, np.float64).T
+        rough = points.astype(np.float64) @ self.differences.T.astype(np.float64)
         found = np.sign(rough).astype(int)
         for i, j in np.argwhere(np.abs(rough) <= CERTAIN * np.abs(rough).max()).tolist():
-            found[i, j] = gmpy2.sign(dot(points[i], self.differences[j]))
+            found[i, j] = gmpy2.sign(points[i] @ self.differences[j])
         return sorted({tuple(row) for row in found.tolist()})
 
     @property
@@ -165,9 +144,9 @@ class Inclusion:
         """Return whether the impact is over in a cell: no contact approaches."""
         return all(sign >= 0 for sign in self.normals(cell))
 
-    def cell_of(self, y: Sequence[mpq]) -> Cell:
+    def cell_of(self, y: Exact) -> Cell:
         """Return the signs of all forms at y."""
-        return tuple(map(gmpy2.sign, times(self.forms, y)))
+        return tuple(map(gmpy2.sign, self.forms @ y))
 
     def acting(self, cell: Cell) -> list[Rate]:
         """Return the rates whose convex hull is what may happen on a cell."""
@@ -189,23 +168,20 @@ class Inclusion:
     def _rate(self, i: int, a: int) -> Rate:
         """Return the rate of contact i with friction along direction a."""
         if (i, a) not in self._made:
-            impulse = [ZERO] * len(self.rows)
-            impulse[i * self.width] = ONE
-            for t, component in enumerate(self.directions[a]):
-                impulse[i * self.width + 1 + t] = self.mu[i] * component
-            y = combination(impulse, self.rates, self.dimension)
-            self._made[i, a] = Rate(y, impulse, times(self.forms, y))
+            impulse = np.full(len(self.rows), ZERO)
+            own = slice(i * self.width, (i + 1) * self.width)
+            impulse[own] = [ONE, *(self.mu[i] * self.directions[a])]
+            y = impulse @ self.rates
+            self._made[i, a] = Rate(y, impulse, self.forms @ y)
         return self._made[i, a]
 
-    def velocity(self, y: Sequence[mpq]) -> Vector:
+    def velocity(self, y: Exact) -> Exact:
         """Return the velocity (nv,) at y."""
-        moved = [a - b for a, b in zip(y, self.y_start, strict=True)]
-        return [a + dot(row, moved) for a, row in zip(self.v_start, self.lift, strict=True)]
+        return np.asarray(self.v_start + self.lift @ (y - self.y_start))
 
-    def coordinates(self, v: Sequence[mpq]) -> Vector:
+    def coordinates(self, v: Exact) -> Exact:
         """Return y at a velocity (nv,)."""
-        moved = [a - b for a, b in zip(v, self.v_start, strict=True)]
-        return [a + dot(row, moved) for a, row in zip(self.y_start, self.pull, strict=True)]
+        return np.asarray(self.y_start + self.pull @ (v - self.v_start))
 
     def larger_cells(self, cell: Cell) -> Iterable[Cell]:
         """Yield the cells that a motion may enter when zero forms become nonzero."""
@@ -242,27 +218,26 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     speeds = size * problem.energy_norm
     rest = np.abs(v_c) <= zero * speeds
     basis = _independent(A, rest)
-    A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
+    A_q = rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
     rows = _dependence(A, basis, size, grid)
     lift, pull = _inverses(response, J, A, basis)
-    y_start = [ZERO if rest[k] else round_to(float(v_c[k]), grid * speeds[k]) for k in basis]
-    v_q = exactly(v_pre[None])[0]
+    y_start = rounded(np.where(rest, 0.0, v_c)[basis], grid * speeds[basis])
     # The least move, in the norm of M, that puts the resting contacts at rest.
-    move = [b - dot(row, v_q) for b, row in zip(y_start, pull, strict=True)]
-    v_start = [a + dot(row, move) for a, row in zip(v_q, lift, strict=True)]
-    moved = max(abs(float(a - b)) for a, b in zip(v_start, v_q, strict=True))
+    move = lift @ (y_start - pull @ exactly(v_pre))
+    moved = float(abs(move).max()) / float(np.abs(v_pre).max())
     return Inclusion(
+        basis=basis,
         rows=rows,
         lift=lift,
         pull=pull,
-        rates=[times(A_q, row) for row in rows],
-        mu=[round_to(float(x), grid * float(x)) if x else ZERO for x in problem.mu],
-        directions=_rounded(friction_directions(width - 1, problem.num_directions), grid),
+        rates=rows @ A_q.T,
+        mu=rounded(problem.mu, np.where(problem.mu > 0.0, grid * problem.mu, 1.0)),
+        directions=rounded(friction_directions(width - 1, problem.num_directions), grid),
         y_start=y_start,
-        v_start=v_start,
+        v_start=exactly(v_pre) + move,
         speeds=speeds,
         neglected=_neglected(problem, basis, rows),
-        notes=_notes(problem, np.where(rest, v_c, 0.0), grid, moved / float(np.abs(v_pre).max())),
+        notes=_notes(problem, np.where(rest, v_c, 0.0), grid, moved),
     )
 
 
@@ -303,41 +278,31 @@ def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
     return basis
 
 
-def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) -> Matrix:
+def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) -> Exact:
     """Return every contact velocity as a combination (c, d) of the independent ones."""
     weights = np.asarray(np.linalg.solve(A[np.ix_(basis, basis)], A[basis]).T, np.float64)
     units = np.where(size > 0.0, size, 1.0)
-    rows = _rounded(weights, grid * units[:, None] / units[basis])
-    for k, row in zip(basis, identity(len(basis)), strict=True):
-        rows[k] = row
+    rows = rounded(weights, grid * units[:, None] / units[basis])
+    rows[basis] = identity(len(basis))
     return rows
 
 
-def _neglected(problem: ImpactProblem, basis: list[int], rows: Matrix) -> FloatArray:
+def _neglected(problem: ImpactProblem, basis: list[int], rows: Exact) -> FloatArray:
     """Return the share (c,) of every row of J that the independent rows do not give.
 
     J M^-1 J^T squares such shares, and shows none below 1e-8; columns of L^-1 J^T do, M = L L^T.
     """
     columns = np.linalg.solve(np.linalg.cholesky(problem.M), problem.J.T)
-    left = columns - columns[:, basis] @ np.array(rows, np.float64).T
+    left = columns - columns[:, basis] @ rows.T.astype(np.float64)
     size = np.linalg.norm(columns, axis=0)
     return np.asarray(np.linalg.norm(left, axis=0) / np.where(size > 0.0, size, 1.0))
 
 
 def _inverses(
     response: FloatArray, J: FloatArray, A: FloatArray, basis: list[int]
-) -> tuple[Matrix, Matrix]:
+) -> tuple[Exact, Exact]:
     """Return lift (nv, d) and pull (d, nv), of which one is exactly an inverse of the other."""
     pull = exactly(J[basis])
     inverse = np.linalg.solve(A[np.ix_(basis, basis)], response[:, basis].T)
     rough = exactly(np.asarray(inverse, np.float64))
-    nearly_one = [times(rough, row) for row in pull]
-    return transpose(solve(transpose(nearly_one), rough)), pull
-
-
-def _rounded(matrix: FloatArray, step: float | FloatArray) -> Matrix:
-    steps = np.broadcast_to(step, matrix.shape)
-    return [
-        [round_to(float(x), float(unit)) for x, unit in zip(row, units, strict=True)]
-        for row, units in zip(matrix, steps, strict=True)
-    ]
+    return solve(rough @ pull.T, rough).T, pull

@@ -1,58 +1,36 @@
-"""Exact linear algebra on small matrices of rational numbers."""
+"""Exact linear algebra on small arrays of rational numbers: NumPy arrays of GMP's `mpq`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import gmpy2
+import numpy as np
 from gmpy2 import mpq
+from numpy.typing import NDArray
 
-Vector = list[mpq]
-Matrix = list[Vector]
+Exact = NDArray[np.object_]
 
 ZERO = mpq(0)
 ONE = mpq(1)
 
 
-def dot(a: Sequence[mpq], b: Sequence[mpq]) -> mpq:
-    """Return a . b."""
-    return sum((p * q for p, q in zip(a, b, strict=True) if p and q), ZERO)
+def exactly(array: Any) -> Exact:
+    """Return an array of floats or integers as it is, in rationals."""
+    return np.asarray(np.frompyfunc(mpq, 1, 1)(np.asarray(array)), dtype=object)
 
 
-def times(matrix: Iterable[Sequence[mpq]], x: Sequence[mpq]) -> Vector:
-    """Return matrix @ x."""
-    return [dot(row, x) for row in matrix]
-
-
-def transpose(matrix: Sequence[Sequence[mpq]]) -> Matrix:
-    """Return the transpose of a matrix that is not empty."""
-    return [list(column) for column in zip(*matrix, strict=True)]
-
-
-def add_scaled(a: Sequence[mpq], factor: mpq, b: Sequence[mpq]) -> Vector:
-    """Return a + factor * b."""
-    return [p + factor * q for p, q in zip(a, b, strict=True)]
-
-
-def combination(weights: Sequence[mpq], rows: Iterable[Sequence[mpq]], width: int) -> Vector:
-    """Return weights @ rows (width,), also where there are no rows."""
-    total = [ZERO] * width
-    for weight, row in zip(weights, rows, strict=True):
-        if weight:
-            total = add_scaled(total, weight, row)
-    return total
-
-
-def identity(n: int) -> Matrix:
+def identity(n: int) -> Exact:
     """Return the identity (n, n)."""
-    return [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+    return exactly(np.eye(n))
 
 
-def exactly(matrix: Iterable[Iterable[float]]) -> Matrix:
-    """Return a matrix of floats as it is, in rationals."""
-    return [[mpq(float(x)) for x in row] for row in matrix]
+def rounded(array: Any, step: Any) -> Exact:
+    """Round floats to multiples of the greatest power of ten that is at most step."""
+    return np.asarray(np.frompyfunc(round_to, 2, 1)(array, step), dtype=object)
 
 
 def round_to(x: float, step: float) -> mpq:
@@ -61,46 +39,42 @@ def round_to(x: float, step: float) -> mpq:
     return mpq(round(Fraction(x) / unit) * unit)
 
 
-def integers(row: Sequence[mpq]) -> list[gmpy2.mpz]:
+def integers(row: Iterable[mpq]) -> list[gmpy2.mpz]:
     """Scale a vector by a positive number to coprime integers."""
-    common = gmpy2.lcm(*(x.denominator for x in row))
-    numbers = [x.numerator * (common // x.denominator) for x in row]
+    numbers = list(row)
+    common = gmpy2.lcm(*(x.denominator for x in numbers))
+    numbers = [x.numerator * (common // x.denominator) for x in numbers]
     divisor = gmpy2.gcd(*numbers) or 1
     return [x // divisor for x in numbers]
 
 
-def solve(a: Sequence[Sequence[mpq]], b: Sequence[Sequence[mpq]]) -> Matrix:
+def solve(a: Exact, b: Exact) -> Exact:
     """Solve a x = b for a square and regular a (n, n) and b (n, k)."""
-    rows, _ = _reduced([[*p, *q] for p, q in zip(a, b, strict=True)], len(a))
-    return [row[len(a) :] for row in rows]
+    rows, _ = _reduced(np.hstack([a, b]), len(a))
+    return rows[:, len(a) :]
 
 
-def null_space(matrix: Sequence[Sequence[mpq]], width: int) -> Matrix:
-    """Return a basis of the vectors x (width,) with matrix @ x = 0."""
-    rows, pivots = _reduced([list(row) for row in matrix], width)
-    basis = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        x = [ZERO] * width
-        x[free] = ONE
-        for row, column in zip(rows, pivots, strict=False):
-            x[column] = -row[free]
-        basis.append(x)
+def null_space(matrix: Exact) -> Exact:
+    """Return a basis (k, n) of the vectors x with matrix (r, n) @ x = 0."""
+    width = matrix.shape[1]
+    rows, pivots = _reduced(matrix.copy(), width)
+    free = [column for column in range(width) if column not in pivots]
+    basis = identity(width)[free]
+    basis[:, pivots] = -rows[: len(pivots), free].T
     return basis
 
 
-def _reduced(rows: Matrix, width: int) -> tuple[Matrix, list[int]]:
+def _reduced(rows: Exact, width: int) -> tuple[Exact, list[int]]:
     """Return reduced row echelon form in the first columns, by Gauss and Jordan, and its pivots."""
     pivots: list[int] = []
     for column in range(width):
         at = len(pivots)
-        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        inverse = 1 / rows[at][column]
-        rows[at] = [x * inverse for x in rows[at]]
-        for i in range(len(rows)):
-            if i != at and rows[i][column]:
-                rows[i] = add_scaled(rows[i], -rows[i][column], rows[at])
-        pivots.append(column)
+        below = np.flatnonzero(rows[at:, column])
+        if len(below):
+            rows[[at, at + below[0]]] = rows[[at + below[0], at]]
+            rows[at] = rows[at] / rows[at, column]
+            for i in np.flatnonzero(rows[:, column]):
+                if i != at:
+                    rows[i] = rows[i] - rows[i, column] * rows[at]
+            pivots.append(column)
     return rows, pivots

@@ -8,7 +8,7 @@ the outcomes from outside; where none is found in time, energy and momentum do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +20,7 @@ from gmpy2 import mpq
 from carom.errors import NotResolvedExactly
 from carom.outcomes.kinds import describe_signs
 from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.polytope import Exact, Polytope
+from carom.outcomes.polytope import Polytope
 from carom.problem import ImpactProblem
 from carom.reach.check import Cover, is_closed, is_inside
 from carom.reach.closing import Closing
@@ -28,7 +28,7 @@ from carom.reach.envelope import enclose, energy_bounds
 from carom.reach.flow import vertices
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.limits import proved_end
-from carom.reach.rational import Matrix, Vector, dot, null_space, times, transpose
+from carom.reach.rational import Exact, null_space
 from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
 
@@ -297,27 +297,24 @@ def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str
     The velocity cannot leave v_start + range(M^-1 J^T), which gives the first equations.
     """
     corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
-    conditions: Matrix = []
-    equations = [
-        [*normal, dot(normal, inclusion.v_start)]
-        for normal in null_space(transpose(inclusion.lift), len(inclusion.v_start))
-    ]
+    conditions: list[Exact] = []
+    normals = null_space(inclusion.lift.T)
+    equations = list(np.hstack([normals, (normals @ inclusion.v_start)[:, None]]))
     for constraint in polyhedron.minimized_constraints():
         row = _row(inclusion, constraint)
         (equations if constraint.is_equality() else conditions).append(row)
     return Polytope(_frozen(corners), _frozen(conditions), _frozen(equations), kind)
 
 
-def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Vector:
+def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Exact:
     """Turn c . y + c0 >= 0 into a row (a, b) of a . v <= b."""
-    factors = [mpq(-x) for x in constraint.coefficients()]
-    factors += [mpq(0)] * (inclusion.dimension - len(factors))
-    row = times(transpose(inclusion.pull), factors)
+    factors = np.array([mpq(-x) for x in constraint.coefficients()])
+    row = factors @ inclusion.pull
     # pull v - y is the same for every y and its velocity.
-    offset = dot(row, inclusion.v_start) - dot(factors, inclusion.y_start)
-    return [*row, constraint.inhomogeneous_term() + offset]
+    offset = row @ inclusion.v_start - factors @ inclusion.y_start
+    return np.append(row, constraint.inhomogeneous_term() + offset)
 
 
-def _frozen(rows: Matrix) -> Exact:
+def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:
     """Return rows in numbers that need no GMP, to keep and to save."""
     return tuple(tuple(Fraction(int(x.numerator), int(x.denominator)) for x in row) for row in rows)

@@ -19,7 +19,7 @@ from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.reach.flow import Flow, coordinates
 from carom.reach.inclusion import Cell, Inclusion, Rate
-from carom.reach.rational import Vector, combination, exactly
+from carom.reach.rational import Exact, exactly
 from carom.reach.search import Node
 from carom.typing import FloatArray
 
@@ -28,18 +28,18 @@ class Step(NamedTuple):
     """A straight motion within one closed cell, and the impulses (c,) of all contacts in it."""
 
     cell: Cell
-    impulse: Vector
+    impulse: Exact
 
 
-def nearest(inclusion: Inclusion, nodes: Sequence[Node], v: FloatArray) -> tuple[Node, Vector]:
+def nearest(inclusion: Inclusion, nodes: Sequence[Node], v: FloatArray) -> tuple[Node, Exact]:
     """Return the point y of what nodes reach that is nearest to a velocity (nv,), and its node."""
-    y = inclusion.coordinates(exactly(v[None])[0])
+    y = inclusion.coordinates(exactly(v))
     found = [(node, *_nearest(node.reached, y)) for node in nodes]
     node, point, _ = min(found, key=lambda each: each[2])
     return node, point
 
 
-def trace(flow: Flow, node: Node, y: Vector) -> list[Step]:
+def trace(flow: Flow, node: Node, y: Exact) -> list[Step]:
     """Return the motions that lead from the start to a point y of what a node reaches."""
     steps: list[Step] = []
     at: Node | None = node
@@ -47,9 +47,7 @@ def trace(flow: Flow, node: Node, y: Vector) -> list[Step]:
         rays = [] if flow.inclusion.is_final(at.cell) else flow.rays(at.cell)
         y, weights = _enter(at.entered, rays, y)
         if any(weights):
-            impulses = [ray.impulse for ray in rays]
-            impulse = combination(weights, impulses, len(flow.inclusion.rows))
-            steps.append(Step(at.cell, impulse))
+            steps.append(Step(at.cell, weights @ np.array([ray.impulse for ray in rays])))
         at = at.parent
     return steps[::-1]
 
@@ -61,7 +59,7 @@ def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
     do on that last bit of the way is no part of the story, and is left out.
     """
     m, width = problem.num_contacts, 1 + problem.num_tangents
-    impulses = np.array([[float(x) for x in step.impulse] for step in steps])
+    impulses = np.array([step.impulse.astype(np.float64) for step in steps])
     blocks = impulses.reshape(len(steps), m, width)
     acts = np.abs(blocks).max(axis=2, initial=0.0) > MATCH * problem.space.impulse_unit
     blocks = np.where(acts[:, :, None], blocks, 0.0)
@@ -78,7 +76,7 @@ def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
     )
 
 
-def _nearest(polyhedron: ppl.C_Polyhedron, y: Vector) -> tuple[Vector, gmpy2.mpq]:
+def _nearest(polyhedron: ppl.C_Polyhedron, y: Exact) -> tuple[Exact, gmpy2.mpq]:
     """Return a point of a polyhedron whose largest coordinate difference to y is least."""
     d = len(y)
     program = ppl.MIP_Problem(d + 1)
@@ -90,11 +88,11 @@ def _nearest(polyhedron: ppl.C_Polyhedron, y: Vector) -> tuple[Vector, gmpy2.mpq
         program.add_constraint(unit * ppl.Variable(k) + unit * radius >= y[k].numerator)
     program.set_objective_function(ppl.Linear_Expression(radius))
     program.set_optimization_mode("minimization")
-    *point, distance = coordinates(program.optimizing_point())
-    return point, distance
+    found = coordinates(program.optimizing_point())
+    return found[:-1], found[-1]
 
 
-def _enter(entered: ppl.C_Polyhedron, rays: Sequence[Rate], y: Vector) -> tuple[Vector, Vector]:
+def _enter(entered: ppl.C_Polyhedron, rays: Sequence[Rate], y: Exact) -> tuple[Exact, Exact]:
     """Find a point p of a polyhedron and weights w >= 0 with p + sum w r = y, of least sum."""
     d = len(y)
     program = ppl.MIP_Problem(d + len(rays))
