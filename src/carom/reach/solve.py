@@ -28,7 +28,7 @@ from carom.reach.envelope import enclose, energy_bounds
 from carom.reach.flow import vertices
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.limits import proved_end
-from carom.reach.rational import Exact, null_space
+from carom.reach.rational import ZERO, Exact, null_space
 from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
 
@@ -308,7 +308,10 @@ def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str
 
 def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Exact:
     """Turn c . y + c0 >= 0 into a row (a, b) of a . v <= b."""
-    factors = np.array([mpq(-x) for x in constraint.coefficients()])
+    # PPL may leave out zeros at the end.
+    coefficients = constraint.coefficients()
+    factors = np.full(inclusion.dimension, ZERO)
+    factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
     row = factors @ inclusion.pull
     # pull v - y is the same for every y and its velocity.
     offset = row @ inclusion.v_start - factors @ inclusion.y_start
