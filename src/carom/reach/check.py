@@ -15,7 +15,7 @@ import gmpy2
 import ppl
 
 from carom.reach.cover import Solid, is_covered
-from carom.reach.flow import INCLUDED, Flow, OutOfTime
+from carom.reach.flow import INCLUDED, Flow, OutOfTime, Part
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.rational import integers
 
@@ -39,34 +39,29 @@ def is_closed(
     start, cell = flow.start()
     try:
         return is_inside(start, cover.get(cell, [])) and all(
-            inclusion.is_final(cell)
-            or (time.monotonic() <= flow.deadline and _stays(flow, cover, cell, polyhedron, energy))
+            _stays(flow, cover, Part(polyhedron, cell), energy)
             for cell, polyhedra in cover.items()
+            if not inclusion.is_final(cell)
             for polyhedron in polyhedra
         )
     except OutOfTime:
         return False
 
 
-def _stays(
-    flow: Flow,
-    cover: Cover,
-    cell: Cell,
-    polyhedron: ppl.C_Polyhedron,
-    energy: ppl.Constraint_System,
-) -> bool:
-    """Return whether all that motions reach from one polyhedron is inside."""
+def _stays(flow: Flow, cover: Cover, part: Part, energy: ppl.Constraint_System) -> bool:
+    """Return whether all that motions reach from one part is inside."""
+    if time.monotonic() > flow.deadline:
+        raise OutOfTime
     return (
-        _is_kept(flow, cell, polyhedron, energy)
-        and all(is_inside(part, cover.get(face, [])) for part, face in flow.faces(polyhedron, cell))
-        and all(is_inside(polyhedron, cover.get(larger, [])) for larger in flow.entries(cell))
+        _is_kept(flow, part, energy)
+        and all(is_inside(face, cover.get(cell, [])) for face, cell in flow.faces(*part))
+        and all(is_inside(part.polyhedron, cover.get(cell, [])) for cell in flow.entries(part.cell))
     )
 
 
-def _is_kept(
-    flow: Flow, cell: Cell, polyhedron: ppl.C_Polyhedron, energy: ppl.Constraint_System
-) -> bool:
+def _is_kept(flow: Flow, part: Part, energy: ppl.Constraint_System) -> bool:
     """Return whether motions within a closed cell cannot leave a polyhedron."""
+    polyhedron, cell = part
     anyway = ppl.C_Polyhedron(flow.constraints(cell))
     anyway.add_constraints(energy)
     rays = [integers(ray.y) for ray in flow.rays(cell)]

@@ -68,7 +68,10 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
                 continue
             joins[part.cell] += 1
             if before is not None and joins[part.cell] > JOINS_BEFORE_WIDENING:
-                _widen(flow, envelope, part.cell, before, energy)
+                # Drop the conditions that keep moving, but for the cell's own and the energy's.
+                envelope[part.cell].BHRZ03_widening_assign(before)
+                envelope[part.cell].add_constraints(flow.constraints(part.cell))
+                envelope[part.cell].add_constraints(energy)
             if not flow.inclusion.is_final(part.cell):
                 waiting.add(part.cell)
     return envelope
@@ -86,18 +89,3 @@ def _join(envelope: Envelope, part: Part) -> bool:
     joined.poly_hull_assign(polyhedron)
     envelope[cell] = joined
     return True
-
-
-def _widen(
-    flow: Flow,
-    envelope: Envelope,
-    cell: Cell,
-    before: ppl.C_Polyhedron,
-    energy: ppl.Constraint_System,
-) -> None:
-    """Drop the conditions that keep moving, but for the cell's own and the energy's."""
-    wide = ppl.C_Polyhedron(envelope[cell])
-    wide.BHRZ03_widening_assign(before)
-    wide.add_constraints(flow.constraints(cell))
-    wide.add_constraints(energy)
-    envelope[cell] = wide
