@@ -13,7 +13,6 @@ from carom import checks
 from carom.errors import CaromError
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
-from carom.reach.results import path_of, too_much
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -103,7 +102,8 @@ def worst_impulse(
         return None
     from carom.reach.accrued import middle, most_impulse, search_with_impulse
     from carom.reach.inclusion import rationalize
-    from carom.reach.witness import trace
+    from carom.reach.solve import too_much
+    from carom.reach.witness import path_of, trace
 
     inclusion = rationalize(problem)
     if too_much(problem, inclusion) is not None:
