@@ -34,7 +34,10 @@ RESOLUTION = 0.02
 """Distance up to which an outcome counts as found, as a share of the set's extent."""
 
 FEW_SAMPLES, FIRST_SAMPLES, MOST_SAMPLES = 2**4, 2**10, 2**17
-"""Samples that are timed, samples of the first round, and samples at most."""
+"""Samples that are timed first, samples of the first round, and samples at most."""
+
+GROWTH = 8
+"""Factor from one timed number of samples to the next."""
 
 PARTS = 4
 """Parts of a check that share its budget: uniqueness, exact set, largest impulse and samples."""
@@ -210,20 +213,23 @@ def _exact(problem: ImpactProblem, max_seconds: float) -> PolyhedralSet | None:
 
 def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSet:
     """Sample until few further draws are new, or until about the budget ends."""
-    # Once for what is compiled and prepared, and once to see how long a sample takes.
-    for _ in range(2):
+    # Once for what is compiled, which is no part of the budget.
+    Routh(num_samples=1, seed=seed).resolve(problem)
+    first, seconds = FEW_SAMPLES, 0.0
+    while True:
         start = time.perf_counter()
-        Routh(num_samples=FEW_SAMPLES, seed=seed).resolve(problem)
+        bounds = Routh(num_samples=first, seed=seed).resolve(problem).contact_bounds()
         seconds = time.perf_counter() - start
-    most = min(MOST_SAMPLES, max(4 * FEW_SAMPLES, int(FEW_SAMPLES * max_seconds / seconds)))
-    first = min(FIRST_SAMPLES, most // 4)
-    bounds = Routh(num_samples=first, seed=seed).resolve(problem).contact_bounds()
+        if first == FIRST_SAMPLES or GROWTH * seconds > max_seconds:
+            break
+        first = min(GROWTH * first, FIRST_SAMPLES)
+    most = min(MOST_SAMPLES, max(4 * first, int(first * max_seconds / seconds)))
     extent = float(np.linalg.norm(bounds[..., 1] - bounds[..., 0]))
     # Where nothing moves, any distance will do.
     unit = float(problem.space.velocity_unit.max()) or 1.0
     epsilon = max(RESOLUTION * extent, 1e-9 * unit)
-    # A quarter of all samples, without a miss among them, shows no less than this.
-    p = max(MISSED, -math.expm1(math.log(DELTA / 2.0) / (most // 4)))
+    # A quarter of all samples, without a miss, shows no less; a hair more, for rounding.
+    p = max(MISSED, -math.expm1(math.log(DELTA / 2.0) / (most // 4)) * (1.0 + 1e-9))
     return Routh(num_samples=first, seed=seed, until=(epsilon, p, DELTA), max_samples=most).resolve(
         problem
     )
