@@ -235,8 +235,8 @@ def _coordinate(
     """Return the row (nv,) of a velocity and the label of its axis."""
     contacts, width = problem.contacts, 1 + problem.num_tangents
     if isinstance(coordinate, int) and coordinate in range(len(found)):
-        name = found[coordinate]
-        label = style.literal(f"{name.word} [{name.unit or 'm/s or rad/s'}]")
+        word, unit = found[coordinate]
+        label = style.literal(f"{word} [{unit or 'm/s or rad/s'}]")
         return np.eye(len(found))[coordinate], label
     if isinstance(coordinate, tuple) and len(coordinate) == 2:
         name, component = coordinate
