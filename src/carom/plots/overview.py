@@ -66,7 +66,7 @@ def outcomes_overview(
         A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
 
     Raises:
-        InvalidOption: No set was given, or they are not of one impact.
+        InvalidOption: No set was given, or sets and system are not of one impact.
 
     Examples:
         >>> import carom
