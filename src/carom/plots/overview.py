@@ -183,11 +183,11 @@ def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> b
         >>> carom.plots.thumbnail(block)[:5]
         b'<?xml'
     """
-    figure = Figure(figsize=THUMBNAIL, layout="constrained")
-    _draw_small(what, figure.add_subplot())
     buffer = io.BytesIO()
     # The same figure is the same file: no date, and no random names.
     with rc_context({"svg.hashsalt": "carom", "font.size": 8.0}):
+        figure = Figure(figsize=THUMBNAIL, layout="constrained")
+        _draw_small(what, figure.add_subplot())
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
