@@ -7,6 +7,7 @@
 
 import doctest
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from hypothesis import settings
 import carom
 
 ROOT = Path(__file__).parent
-ENGINES = ("mujoco", "pinocchio", "pydrake", "gymnasium")
-OPTIONAL = {*ENGINES, "matplotlib", "ppl", "pandas", "xarray", "dask"}
+OPTIONAL = {"dask", "gmpy2", "matplotlib", "pandas", "ppl", "xarray"}
+# Rooms of which every file needs an optional package, in src as in tests.
+ROOMS = {"exhibits": "matplotlib", "plots": "matplotlib", "reach": "ppl"}
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -39,20 +41,39 @@ def pytest_addoption(parser):
     )
 
 
+def rooms(path):
+    """Return the folders of the project that a file is in."""
+    return path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else path.parts
+
+
 def needs_engine(path):
     """Return whether all in a file needs an engine; single tests have the marker `engines`."""
-    inside = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else path.parts
-    return "adapters" in inside or path.name == "test_robots.py"
+    return "adapters" in rooms(path) or path.name == "test_robots.py"
+
+
+def is_missing(path):
+    """Return whether a file is in a room whose optional package is not installed."""
+    return any(find_spec(ROOMS[room]) is None for room in ROOMS.keys() & set(rooms(path)))
+
+
+def pytest_report_header(config):
+    missing = sorted(room for room, package in ROOMS.items() if find_spec(package) is None)
+    if missing and config.getoption("skip_missing_extras"):
+        return f"not collected, for want of an extra: {', '.join(missing)}"
+    return None
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Import no test of an engine without being asked: the import itself would fail."""
-    if needs_engine(collection_path) and not config.getoption("engines"):
+    """Leave out what could not even be imported, where that was asked for."""
+    if needs_engine(collection_path):
+        return None if config.getoption("engines") else True
+    if config.getoption("skip_missing_extras") and is_missing(collection_path):
         return True
     return None
 
 
 def pytest_collection_modifyitems(config, items):
+    """Run the tests of engines or all others, and skip what says that it needs a package."""
     chosen = config.getoption("engines")
     kept, left_out = [], []
     for item in items:
@@ -60,6 +81,11 @@ def pytest_collection_modifyitems(config, items):
         (kept if is_engine == chosen else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept
+    if config.getoption("skip_missing_extras"):
+        for item in items:
+            for marker in item.iter_markers("needs"):
+                if find_spec(marker.args[0]) is None:
+                    item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
 
 
 def missing_package(error):

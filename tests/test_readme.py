@@ -42,6 +42,7 @@ def test_box_of_the_readme_is_uniform():
     assert problem.J_t[:, 0, 2].tolist() == [height / 2] * 2
 
 
+@pytest.mark.engines
 def test_lands_a_quadruped(capsys):
     landing = run(BLOCKS[0], BLOCKS[2])["landing"]
     assert landing.num_contacts == 4
