@@ -23,6 +23,7 @@ def test_own_problem_takes_ten_lines():
     assert len(lines) <= MOST_LINES
 
 
+@pytest.mark.needs("ppl")
 def test_own_problem_and_its_questions(capsys):
     scope = run(*BLOCKS[:2])
     outcomes = scope["outcomes"]
