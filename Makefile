@@ -41,8 +41,7 @@ test-wheel: .venv/.stamp-wheel ## Build wheel and sdist, and test the wheel outs
 	@PIP='$(PIP)' .ci/test-wheel $(PYTHON) dist $(ARGS)
 
 test-lowest: .venv-lowest/.stamp-lowest ## Run the tests with the lowest versions that carom takes
-	@NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/bin/python $(PYTEST) $(ARGS)
-	@NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/bin/python $(PYTEST) --engines $(ARGS)
+	@NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python $(PYTEST) $(ARGS)
 
 test-all: .venv/.stamp-test .venv-engines/.stamp-engines ## Run all tests, slow ones too, everywhere
 	@.venv/bin/python $(PYTEST) -m "" $(ARGS)
@@ -100,7 +99,7 @@ ENGINES := drake,exact,gymnasium,pinocchio,plots,tables
 .venv-minimal/.stamp-minimal: WANTED := -e . --group test
 .venv-engines/.stamp-engines: WANTED := -e '.[$(ENGINES)]' --group engines
 .venv-engines/.stamp-bench: WANTED := -e '.[$(ENGINES)]' --group bench
-.venv-lowest/.stamp-lowest: WANTED := -e '.[$(ENGINES)]' --group engines
+.venv-lowest/.stamp-lowest: WANTED := -e '.[exact,plots,tables]' --group test
 .venv-lowest/.stamp-lowest: CONSTRAINTS := constraints-lowest.txt
 .venv-lowest/.stamp-lowest: constraints-lowest.txt
 

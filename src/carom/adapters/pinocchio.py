@@ -85,7 +85,7 @@ class PinocchioSystem(HalfSpaceSystem):
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidProblem(f"model: expected a pinocchio.Model, got {model!r}")
-        # Pinocchio 2 knows no mimicking joints, and 3 has a list of them.
+        # The first versions of Pinocchio 3 know no mimicking joints.
         mimicking = getattr(model, "mimicking_joints", ())
         if len(mimicking):
             raise InvalidProblem(
