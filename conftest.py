@@ -20,6 +20,9 @@ OPTIONAL = {"dask", "gmpy2", "matplotlib", "pandas", "ppl", "xarray"}
 # Rooms of which every file needs an optional package, in src as in tests.
 ROOMS = {"exhibits": "matplotlib", "plots": "matplotlib", "reach": "ppl"}
 
+# Examples in docstrings whose answer, but no error, depends on an optional package.
+EXAMPLES = {"carom.laws.post_impact.post_impact_set": "ppl"}
+
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -83,9 +86,11 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
     if config.getoption("skip_missing_extras"):
         for item in items:
-            for marker in item.iter_markers("needs"):
-                if find_spec(marker.args[0]) is None:
-                    item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
+            needs = [marker.args[0] for marker in item.iter_markers("needs")]
+            needs += [EXAMPLES[item.name]] if item.name in EXAMPLES else []
+            for package in needs:
+                if find_spec(package) is None:
+                    item.add_marker(pytest.mark.skip(reason=f"needs {package}"))
 
 
 def missing_package(error):
