@@ -131,3 +131,14 @@ class MissingExtra(CaromError, ImportError):
         >>> outcomes.contains([0.0])
         True
     """
+
+
+def missing_extra(what: str, extra: str, packages: str) -> MissingExtra:
+    """Return the error that something needs packages, with lines that install them.
+
+    The first line works wherever carom came from, the second one for a published carom.
+    """
+    return MissingExtra(
+        f'{what} need {packages.replace(" ", " and ")}: pip install {packages} '
+        f'(or pip install "carom[{extra}]")'
+    )

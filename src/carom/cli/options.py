@@ -1,0 +1,171 @@
+"""Types of options, and commands whose help has groups of options and sections."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from glob import escape, glob
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from carom.cli import show
+from carom.errors import InvalidOption
+
+
+class Option(click.Option):
+    """An option that help shows under the title of its group."""
+
+    def __init__(self, *arguments: Any, group: str = "Options", **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.group = group
+
+
+option = partial(click.option, cls=Option)
+
+
+def _be_quiet(_context: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        show.be_quiet(True)
+
+
+COMMON: list[click.Parameter] = [
+    Option(
+        ["--quiet"],
+        is_flag=True,
+        expose_value=False,
+        callback=_be_quiet,
+        help="Print nothing but results and errors.",
+    ),
+    # The whole command line is searched for it before anything can fail.
+    Option(["--debug"], is_flag=True, expose_value=False, help="Print where an error came from."),
+]
+"""Options that stand before or after the name of a command."""
+
+
+class Command(click.Command):
+    """A command whose help has groups of options, and an epilog of titled lists.
+
+    In the epilog an empty line ends a list; in a list, two blanks stand between a term and what it
+    means, and deeper lines continue the one above.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.params += [each for each in COMMON if each not in self.params]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list per group of options."""
+        groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for each in self.get_params(ctx):
+            if (record := each.get_help_record(ctx)) is not None:
+                groups[getattr(each, "group", "Options")].append(record)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the lists."""
+        for block in re.sub(r"\n {4,}", " ", self.epilog or "").strip().split("\n\n"):
+            title, *lines = block.splitlines()
+            with formatter.section(title.removesuffix(":")):
+                rows = [re.split(r" {2,}", f"{line.strip()}  ", maxsplit=1) for line in lines]
+                formatter.write_dl([(term, text.strip()) for term, text in rows])
+
+
+class Group(click.Group, Command):
+    """All commands, in their own order."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of commands as they were added."""
+        return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; one that does not exist is answered with the closest name."""
+        word = args[0]
+        if not ctx.resilient_parsing and word not in self.commands and not word.startswith("-"):
+            close = [name for name in self.commands if name.startswith(word or " ")]
+            close += difflib.get_close_matches(word, self.commands, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            names = ", ".join(self.commands)
+            ctx.fail(f"there is no command {word!r}{hint}; the commands are {names}")
+        return super().resolve_command(ctx, args)
+
+
+def count(text: str) -> int:
+    """Read a number of things."""
+    return _number(text, int, lambda value: 1 <= value <= 2**40, "an integer from 1 to 2^40")
+
+
+def seed(text: str) -> int:
+    """Read the seed of a random generator."""
+    return _number(text, int, lambda value: 0 <= value < 2**53, "an integer from 0 to 2^53 - 1")
+
+
+def positive(text: str) -> float:
+    """Read a finite number > 0."""
+    return _number(text, float, lambda value: 0.0 < value < math.inf, "a number > 0")
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Read numbers with commas or blanks between them."""
+    try:
+        return tuple(map(float, text.replace(",", " ").split()))
+    except ValueError:
+        raise click.BadParameter(f"expected numbers, as in 0,0.5,-1, got {text!r}") from None
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Read names with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: str) -> Any:
+    with suppress(ValueError):
+        value = kind(text)
+        if is_valid(value):
+            return value
+    raise click.BadParameter(f"expected {expected}, got {text!r}")
+
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+out_option = option("--out", metavar="DIR", type=FOLDER, help="Write files to this folder.")
+json_option = option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def complete_scene(_context: Any, _parameter: Any, typed: str) -> list[CompletionItem]:
+    """Return the scenes that begin with what was typed."""
+    from carom.scenes import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(typed)]
+
+
+def complete_scene_or_file(*where: Any) -> list[CompletionItem]:
+    """Return scenes and files with an impact that begin with what was typed."""
+    scenes = complete_scene(*where)
+    if not scenes:
+        # The shell completes files itself, folder by folder.
+        return [CompletionItem(where[-1], type="file")]
+    files = [file for file in glob(f"{escape(where[-1])}*") if file.endswith((".json", ".npz"))]
+    return scenes + [CompletionItem(file) for file in sorted(files)]
+
+
+def check_folder(folder: Path | None) -> None:
+    """Refuse a folder that cannot be written to before the work, not after."""
+    if folder is None:
+        return
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InvalidOption(f"--out: expected a folder, got the file {existing}")
+    if not os.access(existing, os.W_OK):
+        raise InvalidOption(f"--out: expected a folder to write to, but {existing} is read-only")
