@@ -119,7 +119,7 @@ class NotResolvedExactly(ImpactNotResolved):
 
 
 class MissingExtra(CaromError, ImportError):
-    """Say which optional packages are not installed, and how to install them.
+    """Say which optional package is not installed, and how to install it.
 
     Examples:
         >>> import carom
@@ -132,13 +132,21 @@ class MissingExtra(CaromError, ImportError):
         True
     """
 
+    @classmethod
+    def of(cls, what: str, package: str, extra: str) -> MissingExtra:
+        """Return the error for something that needs an optional package.
 
-def missing_extra(what: str, extra: str, packages: str) -> MissingExtra:
-    """Return the error that something needs packages, with lines that install them.
+        Args:
+            what: What needs it.
+            package: Its name on PyPI, which installs it beside a checkout of carom too.
+            extra: The extra of carom that brings it.
 
-    The first line works wherever carom came from, the second one for a published carom.
-    """
-    return MissingExtra(
-        f'{what} need {packages.replace(" ", " and ")}: pip install {packages} '
-        f'(or pip install "carom[{extra}]")'
-    )
+        Examples:
+            >>> from carom.errors import MissingExtra
+            >>> print(MissingExtra.of("exact sets", "pplpy", "exact"))
+            exact sets: install pplpy, e.g. by pip install pplpy or pip install "carom[exact]"
+        """
+        return cls(
+            f"{what}: install {package}, e.g. by pip install {package} or pip install "
+            f'"carom[{extra}]"'
+        )

@@ -175,12 +175,12 @@ def test_many_contacts_have_no_exact_set_but_bounds_that_hold_all_samples():
     samples = carom.Routh(num_samples=2**16, step_impulse=scene.step_impulse).resolve(scene.problem)
     low, high = np.moveaxis(outer.contact_bounds(), -1, 0)
     v_c = samples.contact_velocities
-    small = 1e-6 * scene.problem.speed
+    small = 1e-6 * scene.problem.energy_norm
     assert (v_c >= low - small).all()
     assert (v_c <= high + small).all()
     # More than energy alone would say.
     energy = np.sqrt(np.diag(scene.problem.J @ scene.problem.impulse_to_velocity))
-    assert (high[:4, 0] < 0.9 * scene.problem.speed * energy.reshape(5, 2)[:4, 0]).all()
+    assert (high[:4, 0] < 0.9 * scene.problem.energy_norm * energy.reshape(5, 2)[:4, 0]).all()
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_motions_that_go_on_from_a_first_step_end_in_the_set(seed):
     """Solutions of the inclusion, from event to event and without steps, agree with the set."""
     problem = at_rest(seed, 2)
     exact = LAWS["exact"].resolve(problem)
-    samples = carom.Routh(num_samples=7, step_impulse=1e-2 * problem.speed).resolve(problem)
+    samples = carom.Routh(num_samples=7, step_impulse=1e-2 * problem.energy_norm).resolve(problem)
     slips = problem.contact_velocity(problem.v_pre)[:, 1]
     for i in range(len(samples)):
         path = samples.path(i)

@@ -225,7 +225,7 @@ def test_norms_are_those_that_are_promised(name):
     v = carom.Routh(20).resolve(problem).v_post
     change = v[:, None] - v[None]
     contact = np.linalg.norm(change @ problem.J.T, axis=-1)
-    energy = np.sqrt(2 * problem.kinetic_energy(change)) / problem.speed
+    energy = np.sqrt(2 * problem.kinetic_energy(change)) / problem.energy_norm
     for norm, expected in (("contact", contact), ("energy", energy)):
         found = np.linalg.norm(change @ velocity_map(problem, norm).T, axis=-1)
         assert np.allclose(found, expected, rtol=0, atol=1e-12)

@@ -23,7 +23,7 @@ from carom.cli.options import (
     positive,
     seed,
 )
-from carom.errors import ImpactNotResolved, missing_extra
+from carom.errors import ImpactNotResolved, MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,7 +164,7 @@ def _can_be_exact(problem: ImpactProblem) -> bool:
         return False
     if find_spec("ppl") is not None:
         return True
-    show.warn(f"exact is left out: {missing_extra('exact sets', 'exact', 'pplpy')}")
+    show.warn(f"exact is left out: {MissingExtra.of('exact sets', 'pplpy', 'exact')}")
     return False
 
 
