@@ -85,7 +85,7 @@ def takes_an_impact(function: _Function) -> _Function:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a command is about: what was typed, its title, its impact and, for a scene, the scene."""
+    """What was typed, its title, its impact and, where it is one, the scene."""
 
     source: str
     title: str
@@ -113,8 +113,8 @@ def refuse_useless(
     given: dict[str, Any], table: dict[str, tuple[str, ...]], chosen: list[str], what: str
 ) -> None:
     """Refuse an option of a table that applies to nothing that was chosen."""
-    used = {option for name in chosen for option in table.get(name, ())}
-    for name in dict.fromkeys(option for each in table.values() for option in each):
+    used = {key for name in chosen for key in table.get(name, ())}
+    for name in dict.fromkeys(key for keys in table.values() for key in keys):
         if name not in used and given[name] is not None:
             flag = "--" + name.replace("_", "-")
             raise InvalidOption(f"{flag}: does not apply to {what}; leave it out")

@@ -66,7 +66,8 @@ class Command(click.Command):
         """Write one list per group of options."""
         groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for each in self.get_params(ctx):
-            if (record := each.get_help_record(ctx)) is not None:
+            record = each.get_help_record(ctx)
+            if record is not None and isinstance(each, click.Option):
                 groups[getattr(each, "group", "Options")].append(record)
         for title, rows in groups.items():
             with formatter.section(title):

@@ -58,8 +58,9 @@ MOST_UNFINISHED = 0.01
 """Share of samples that may be lost before the rest counts as biased."""
 MOST_CONTACTS_TO_ORDER = 6
 """Seven contacts have 5,040 orders, which can take minutes."""
-FILES = ("exact.json", "contact_velocities.png", *(f"{name}.npz" for name in LAWS))
-"""Files that some run writes."""
+FILES = {name: f"{name}.npz" if name == "routh" else f"{name}.json" for name in LAWS}
+"""Files with the sets of laws."""
+FIGURE = "contact_velocities.png"
 
 EPILOG = f"""\
 Laws:
@@ -74,9 +75,9 @@ Laws:
 Files in DIR, each of which appears whole or not at all:
   summary.txt    what is printed
   outcomes.json  what --json prints: settings, ranges and shares per law
-  exact.json     the exact set, to the last digit, as carom.load reads it
-  LAW.npz        the set of any other law, as carom.load reads it; numpy.load finds arrays v_post
-      (n, nv), impulse_n (n, m), impulse_t (n, m, d), …, problem.M, … in it
+  routh.npz      the samples, as carom.load reads them; numpy.load finds arrays in it: v_post
+      (n, nv), impulse_n (n, m), impulse_t (n, m, d), num_steps (n,), problem.M, …
+  LAW.json       the set of any other law, to the last digit, as carom.load reads it
   contact_velocities.png  the outcomes and the ways there (needs matplotlib)
 
 Examples:
@@ -136,7 +137,7 @@ def command(
                     raise
                 found.not_resolved[name] = str(error)
                 found.failures.append(ImpactNotResolved(f"{name}: {error}", about.problem))
-        report = show.Report("outcomes", found.text(), found.json(), found.files(), FILES)
+        report = show.Report("outcomes", found.text(), found.json(), found.files(), [*FILES.values(), FIGURE])
         report.finish(out, as_json=as_json, begin=begin)
     return found.failures
 
@@ -277,13 +278,8 @@ class Found:
 
     def files(self) -> dict[str, show.Writer]:
         """Return what writes the sets and the figure."""
-        files = {
-            f"{name}.{'json' if name == 'exact' else 'npz'}": outcomes.save
-            for name, outcomes in self.sets.items()
-        }
-        if self.sets:
-            files["contact_velocities.png"] = partial(show.write_png, self._figure)
-        return files
+        files = {FILES[name]: outcomes.save for name, outcomes in self.sets.items()}
+        return files | ({FIGURE: partial(show.write_png, self._figure)} if self.sets else {})
 
     def _figure(self) -> Figure:
         from carom import plots

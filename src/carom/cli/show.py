@@ -209,16 +209,17 @@ class Report:
     others: Collection[str] = ()
 
     def finish(self, out: Path | None, *, as_json: bool, begin: Begin) -> None:
-        """Write the files, print the results, and raise the error of a file that failed."""
-        errors = []
+        """Write the files and print the results; raise only then what was wrong with a file."""
+        failures: dict[str, Exception] = {}
         if out is not None:
             begin("files", "")
-            errors = self._write(out)
+            failures = self._write(out)
         show(self.json if as_json else self.text)
-        if errors:
-            raise errors[0]
+        if failures:
+            what = [f"{name}: {type(why).__name__}: {why}" for name, why in failures.items()]
+            raise RuntimeError(f"not written: {'; '.join(what)}") from next(iter(failures.values()))
 
-    def _write(self, folder: Path) -> list[Exception]:
+    def _write(self, folder: Path) -> dict[str, Exception]:
         """Write all files, none of them by half; a picture that fails must not cost the data."""
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[str, Writer] = {
@@ -226,7 +227,7 @@ class Report:
             f"{self.name}.json": partial(_write_text, as_json(self.json)),
             **self.files,
         }
-        written, errors = [], []
+        written, failures = [], {}
         for name, write in files.items():
             try:
                 write(folder / name)
@@ -236,13 +237,12 @@ class Report:
             except ImportError as error:
                 warn(f"{name} is left out: {error}")
             except Exception as error:
-                error.add_note(f"{name} could not be written")
-                errors.append(error)
+                failures[name] = error
         # What an earlier run left would be mistaken for a part of this one.
         for name in {*files, *self.others}.difference(written):
             (folder / name).unlink(missing_ok=True)
         note(f"wrote {', '.join(written)} to {folder}")
-        return errors
+        return failures
 
 
 def _write_text(text: str, path: Path) -> None:
