@@ -7,7 +7,6 @@ import pytest
 
 import carom
 from carom.cli import main
-from carom.laws.files import save_problem
 from tests.cli.helpers import read_error, read_json, run
 
 
@@ -17,7 +16,7 @@ def file(tmp_path):
         np.diag([1.0, 1.0]), [[1.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0]] * 2, 0.5, [-1.0, 0.2]
     )
     path = tmp_path / "jam.json"
-    save_problem(problem, path)
+    problem.save(path)
     return path
 
 

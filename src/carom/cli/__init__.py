@@ -136,7 +136,7 @@ def _run(arguments: list[str]) -> int:
         arguments = [*arguments[1:2], "--help"]
     show.be_quiet(False)
     try:
-        with group.make_context("carom", arguments) as context, warnings.catch_warnings():
+        with group.make_context("carom", [*arguments]) as context, warnings.catch_warnings():
             if "--debug" not in arguments:
                 warnings.showwarning = _warn
             failures: Sequence[CaromError] = group.invoke(context) or ()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 EPILOG = """\
-FILE holds an impact, as a JSON object (.json) or as NumPy arrays (.npz):
+FILE, a JSON object (.json) or NumPy arrays (.npz):
   M      (nv, nv) mass matrix
   J_n    (m, nv) J_n v are the normal velocities of contacts; < 0 approaches
   J_t    (m, nv) J_t v are the tangential velocities; (m, 2, nv) in space
@@ -61,7 +61,7 @@ OPTIONS = {
 def takes_an_impact(function: _Function) -> _Function:
     """Declare the argument and options that `load_impact` reads."""
     robot = partial(option, group="A robot in place of SCENE|FILE")
-    complete = {"required": False, "shell_complete": complete_scene_or_file}
+    complete: Any = {"required": False, "shell_complete": complete_scene_or_file}
     declarations = [
         click.argument("target", metavar="[SCENE|FILE]", **complete),
         robot("--mjcf", metavar="FILE", type=FILE, help="Model of MuJoCo (needs mujoco)."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -88,17 +87,6 @@ class Group(click.Group, Command):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of commands as they were added."""
         return list(self.commands)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; one that does not exist is answered with the closest name."""
-        word = args[0]
-        if not ctx.resilient_parsing and word not in self.commands and not word.startswith("-"):
-            close = [name for name in self.commands if name.startswith(word or " ")]
-            close += difflib.get_close_matches(word, self.commands, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            names = ", ".join(self.commands)
-            ctx.fail(f"there is no command {word!r}{hint}; the commands are {names}")
-        return super().resolve_command(ctx, args)
 
 
 def count(text: str) -> int:

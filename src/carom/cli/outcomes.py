@@ -26,10 +26,7 @@ from carom.cli.options import (
 from carom.errors import ImpactNotResolved, MissingExtra
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from carom.laws.law import ImpactLaw
-    from carom.outcomes.outcome_set import OutcomeSet
     from carom.problem import ImpactProblem
 
 LAWS = {
@@ -137,8 +134,9 @@ def command(
                     raise
                 found.not_resolved[name] = str(error)
                 found.failures.append(ImpactNotResolved(f"{name}: {error}", about.problem))
-        report = show.Report("outcomes", found.text(), found.json(), found.files(), [*FILES.values(), FIGURE])
-        report.finish(out, as_json=as_json, begin=begin)
+    names = [*FILES.values(), FIGURE]
+    report = show.Report("outcomes", found.text(), found.json(), found.files(), names)
+    report.finish(out, as_json=as_json)
     return found.failures
 
 
@@ -257,15 +255,12 @@ class Found:
 
     def json(self) -> dict[str, Any]:
         """Return the report for programs; a setting that is None was left to the law."""
-        problem = self.problem
+        problem, names = self.problem, ("contacts", "num_velocities", "num_tangents", "v_pre")
         return {
             "problem": {
                 "source": self.about.source,
-                "contacts": list(problem.contacts),
-                "num_velocities": problem.num_velocities,
-                "num_tangents": problem.num_tangents,
-                "v_pre": problem.v_pre.tolist(),
-                "contact_velocities": problem.contact_velocity(problem.v_pre).tolist(),
+                **show.pick(problem, *names),
+                "contact_velocities": problem.contact_velocity(problem.v_pre),
                 "kinetic_energy": problem.kinetic_energy(problem.v_pre),
             },
             "laws": {
@@ -278,79 +273,49 @@ class Found:
 
     def files(self) -> dict[str, show.Writer]:
         """Return what writes the sets and the figure."""
-        files = {FILES[name]: outcomes.save for name, outcomes in self.sets.items()}
-        return files | ({FIGURE: partial(show.write_png, self._figure)} if self.sets else {})
-
-    def _figure(self) -> Figure:
-        from carom import plots
-
+        files: dict[str, show.Writer] = {FILES[name]: x.save for name, x in self.sets.items()}
         exact = self.sets.get("exact")
-        inner = None if exact is None else exact.inner
-        return plots.outcomes_overview(
-            self.sets.get("routh") or self.sets.get("routh-single") or inner,
-            exact=exact,
-            simultaneous=self.sets.get("anitescu-potra"),
-            sequential=self.sets.get("sequential"),
-            title=self.about.title,
-        )
+        drawn = [self.sets.get("routh"), self.sets.get("routh-single"), exact and exact.inner]
+        if self.sets:
+            files[FIGURE] = partial(
+                show.write_figure,
+                "outcomes_overview",
+                next((outcomes for outcomes in drawn if outcomes is not None), None),
+                exact=exact,
+                simultaneous=self.sets.get("anitescu-potra"),
+                sequential=self.sets.get("sequential"),
+                title=self.about.title,
+            )
+        return files
 
 
 def _describe(outcomes: Any) -> dict[str, Any]:
     """Return what a set is: ranges [m/s], shares, and polytopes or labelled outcomes."""
-    from carom import PolyhedralSet
+    from carom import FiniteSet, PolyhedralSet
 
-    common = {
-        "name": outcomes.law,
-        "is_complete": outcomes.is_complete,
-        "kinds": list(outcomes.kinds),
-        "notes": list(outcomes.notes),
-    }
+    bounds = outcomes.contact_bounds()
+    ranges = [{"normal": own[0], "tangential": own[1:]} for own in bounds]
+    found = {"name": outcomes.law, **show.pick(outcomes, "is_complete", "kinds", "notes")}
+    found["contacts"] = dict(zip(outcomes.problem.contacts, ranges, strict=True))
     if isinstance(outcomes, PolyhedralSet):
-        excess = outcomes.outer_excess
-        polytopes = [
-            {"kind": each.kind, "dimension": each.dimension, "vertices": each.vertices.tolist()}
-            for each in outcomes.polytopes
-        ]
-        return common | {
-            "contacts": _ranges(outcomes),
-            "outer_excess": None if excess is None else excess.tolist(),
-            "num_polyhedra": outcomes.num_polyhedra,
-            "polytopes": polytopes,
-        }
-    return common | _describe_points(outcomes)
-
-
-def _describe_points(outcomes: Any) -> dict[str, Any]:
+        polytopes = [show.pick(x, "kind", "dimension", "vertices") for x in outcomes.polytopes]
+        return (
+            found | show.pick(outcomes, "outer_excess", "num_polyhedra") | {"polytopes": polytopes}
+        )
+    for word, occurs in outcomes.contact_states._asdict().items():
+        for own, share in zip(ranges, occurs.mean(axis=0), strict=True):
+            own[word] = share
     problem, steps = outcomes.problem, outcomes.num_steps
     before = problem.kinetic_energy(problem.v_pre)
     kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else None
-    contacts = _ranges(outcomes)
-    for word, occurs in outcomes.contact_states._asdict().items():
-        for contact, share in zip(contacts.values(), occurs.mean(axis=0).tolist(), strict=True):
-            contact[word] = share
-    found = {
+    found |= {
         "num_outcomes": len(outcomes),
-        "contacts": contacts,
-        "energy_kept": None if kept is None else [float(kept.min()), float(kept.max())],
-        "steps": {"mean": float(steps.mean()), "max": int(steps.max())},
+        **show.pick(outcomes, "num_unfinished", "unfinished"),
+        "energy_kept": None if kept is None else [kept.min(), kept.max()],
+        "steps": {"mean": steps.mean(), "max": steps.max()},
     }
-    if (labels := getattr(outcomes, "labels", None)) is None:
-        found |= {
-            "num_unfinished": outcomes.num_unfinished,
-            "unfinished": list(outcomes.unfinished),
-        }
-        return found
-    rows = zip(labels, outcomes.v_post, outcomes.contact_velocities, strict=True)
-    found["outcomes"] = [
-        {"label": label, "v_post": v.tolist(), "contact_velocities": v_c.tolist()}
-        for label, v, v_c in rows
-    ]
+    if isinstance(outcomes, FiniteSet):
+        rows = zip(outcomes.labels, outcomes.v_post, outcomes.contact_velocities, strict=True)
+        keys = ("label", "v_post", "contact_velocities")
+        found["outcomes"] = [dict(zip(keys, row, strict=True)) for row in rows]
     return found
-
-
-def _ranges(outcomes: OutcomeSet) -> dict[str, dict[str, Any]]:
-    bounds = outcomes.contact_bounds()
-    return {
-        name: {"normal": bounds[i, 0].tolist(), "tangential": bounds[i, 1:].tolist()}
-        for i, name in enumerate(outcomes.problem.contacts)
-    }

@@ -60,7 +60,9 @@ def command(
 
     chosen = choose(names)
     if only_list:
-        show.show(_list(chosen, as_json=as_json))
+        cells = [(x.name, f"{x.place}: {x.title}") for x in chosen]
+        lines = show.table(("name", "figure or table"), cells, width=show.terminal_width())
+        show.show({"exhibits": [*map(_named, chosen)]} if as_json else "\n".join(lines))
         return
     check_folder(out)
     with show.progress([exhibit.seconds[quick] for exhibit in chosen]) as begin:
@@ -77,14 +79,6 @@ def command(
         show.show({"page": page, "quick": quick, "exhibits": [_row(*pair) for pair in pairs]})
     else:
         show.show("\n".join([*_lines(pairs), f"page: {page}"]))
-
-
-def _list(chosen: list[Exhibit], *, as_json: bool) -> str | dict[str, Any]:
-    if as_json:
-        rows = [{"name": x.name, "place": x.place, "title": x.title} for x in chosen]
-        return {"exhibits": rows}
-    cells = [(x.name, f"{x.place}: {x.title}") for x in chosen]
-    return "\n".join(show.table(("name", "figure or table"), cells, width=show.terminal_width()))
 
 
 def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
@@ -105,14 +99,16 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
 
 
 def _row(exhibit: Exhibit, one: Kept) -> dict[str, Any]:
-    return {
-        "name": exhibit.name,
-        "place": exhibit.place,
-        "title": exhibit.title,
-        "seconds": one.seconds,
-        "was_there": one.was_there,
-        "findings": [vars(finding) for finding in one.findings],
-        "remarks": one.remarks,
-        "figures": [str(one.folder / name) for name in one.figures],
-        "tables": [str(one.folder / name) for name in one.tables],
-    }
+    return (
+        _named(exhibit)
+        | show.pick(one, "seconds", "was_there", "remarks")
+        | {
+            "findings": [vars(finding) for finding in one.findings],
+            "figures": [str(one.folder / name) for name in one.figures],
+            "tables": [str(one.folder / name) for name in one.tables],
+        }
+    )
+
+
+def _named(exhibit: Exhibit) -> dict[str, Any]:
+    return show.pick(exhibit, "name", "place", "title")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from carom.cli.options import Command, complete_scene, json_option, option
-from carom.cli.show import note, show, table, terminal_width
+from carom.cli.show import note, pick, show, table, terminal_width
 from carom.errors import InvalidOption
-
-if TYPE_CHECKING:
-    from carom.scenes import Scene
 
 EPILOG = """\
 Examples:
@@ -43,20 +40,12 @@ def command(scene: str | None, save: Path | None, as_json: bool) -> None:
     if save is not None:
         chosen[0].problem.save(save)
         note(f"wrote {save}; see it with: carom outcomes {save}")
-    rows = [_row(each) for each in chosen]
+    rows = [
+        pick(each, "name", "description", "step_impulse", "max_steps", "num_samples")
+        | pick(each.problem, "contacts", "num_velocities")
+        for each in chosen
+    ]
     show({"scenes": rows} if as_json else _table(rows))
-
-
-def _row(scene: Scene) -> dict[str, Any]:
-    return {
-        "name": scene.name,
-        "description": scene.description,
-        "contacts": list(scene.problem.contacts),
-        "num_velocities": scene.problem.num_velocities,
-        "step_impulse": scene.step_impulse,
-        "max_steps": scene.max_steps,
-        "num_samples": scene.num_samples,
-    }
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -9,26 +9,20 @@ import shutil
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from carom import __version__
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DELAY = 0.5
 """Time before a progress bar appears [s]."""
 COMPILING = "kernels are compiled once, on first use"
 
-MAX_ROWS = 20
-"""Longer tables lose their middle."""
-LAST_ROWS = 5
 MIN_WIDTH = 20
 """Text is never wrapped to fewer characters."""
 DPI = 200
@@ -75,76 +69,66 @@ def show(result: str | dict[str, Any]) -> None:
 
 def as_json(content: dict[str, Any]) -> str:
     """Return one JSON object with carom's version; numbers that are not finite become null."""
-    return json.dumps({"carom": __version__, **_finite(content)}, indent=2, allow_nan=False)
+    return json.dumps({"carom": __version__, **_plain(content)}, indent=2, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def pick(thing: object, *names: str) -> dict[str, Any]:
+    """Return some attributes of a thing by their names."""
+    return {name: getattr(thing, name) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without arrays, and with None for what is not finite."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def terminal_width() -> int | None:
-    """Return the number of columns of stdout; None if it is not a terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def terminal_width() -> int:
+    """Return the number of columns of stdout; 0 if it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
-def fit(text: str, width: int | None) -> str:
-    """Wrap long lines; they continue below their second column, or indented if there is none."""
-    if width is None or width < MIN_WIDTH:
-        return text
-    return "\n".join(
-        line if len(line) <= width else _hanging(line, width) for line in text.split("\n")
-    )
-
-
-def _hanging(line: str, width: int) -> str:
-    indent = len(line) - len(line.lstrip()) + 2
-    column = re.match(r" *\S+( \S+)*  +", line)
-    if column is not None and column.end() <= width - MIN_WIDTH:
-        indent = column.end()
-    wrapper = textwrap.TextWrapper(width, subsequent_indent=" " * indent, break_long_words=False)
-    wrapper.replace_whitespace = wrapper.break_on_hyphens = False
-    return wrapper.fill(line)
+def fit(text: str, width: int) -> str:
+    """Wrap lines that are longer than a width, if there is one; they continue indented."""
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    wrapper.replace_whitespace = False
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if len(line) > width >= MIN_WIDTH:
+            # Below the second column, if there is one and enough is left of the line.
+            column = re.match(r" *(- )?(\S+( \S+)*  +)?", line)
+            assert column is not None
+            wrapper.subsequent_indent = " " * min(column.end() or 4, width - MIN_WIDTH)
+            lines[i] = wrapper.fill(line)
+    return "\n".join(lines)
 
 
 def table(
     head: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Iterable[Sequence[str]],
     *,
     right: Collection[int] = (),
-    width: int | None = None,
+    width: int = 0,
 ) -> list[str]:
-    """Return the lines of a table, with columns `right` aligned right and the last one wrapped."""
+    """Return the lines of a table, with columns `right` aligned right; a width of 0 is none."""
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for i, name in enumerate(head):
-        justify = "right" if i in right else "left"
-        grid.add_column(Text(name), justify=justify, no_wrap=i < len(head) - 1)
+    grid = Table(*head, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, column in enumerate(grid.columns):
+        column.justify, column.overflow = "right" if i in right else "left", "fold"
     for row in rows:
-        grid.add_row(*map(Text, row))
-    # Narrower than this, Rich would cut cells off.
-    widths = [max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)]
-    narrowest = sum(widths[:-1]) + min(widths[-1], MIN_WIDTH)
-    wide = sum(widths) if width is None else max(width, narrowest)
-    console = Console(file=StringIO(), width=wide, color_system=None)
+        grid.add_row(*row)
+    plain: dict[str, Any] = {"color_system": None, "markup": False, "emoji": False}
+    console = Console(width=width or 10_000, highlight=False, **plain)
     with console.capture() as captured:
         console.print(grid)
     return [line.rstrip() for line in captured.get().splitlines()]
-
-
-def shortened(lines: list[str]) -> list[str]:
-    """Return the lines of a table with a head, without their middle if there are many."""
-    left_out = len(lines) - 1 - MAX_ROWS
-    if left_out < 2:
-        return lines
-    middle = f"… {left_out} more; see --json"
-    return [*lines[: -LAST_ROWS - left_out], middle, *lines[-LAST_ROWS:]]
 
 
 @contextmanager
@@ -195,11 +179,12 @@ def progress(seconds: Sequence[float] = ()) -> Iterator[Begin]:
         bar.stop()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Report:
     """The results of a command: text, a JSON object, and what writes further files by their names.
 
-    What an earlier run left under one of these names, or of `others`, is removed.
+    What an earlier run left under one of these names, or of `others`, is removed. Failures are what
+    the results lack, in words.
     """
 
     name: str
@@ -207,13 +192,15 @@ class Report:
     json: dict[str, Any]
     files: dict[str, Writer]
     others: Collection[str] = ()
+    failures: Sequence[str] = ()
 
-    def finish(self, out: Path | None, *, as_json: bool, begin: Begin) -> None:
+    def finish(self, out: Path | None, *, as_json: bool) -> None:
         """Write the files and print the results; raise only then what was wrong with a file."""
         failures: dict[str, Exception] = {}
         if out is not None:
-            begin("files", "")
-            failures = self._write(out)
+            with progress() as begin:
+                begin("files", "")
+                failures = self._write(out)
         show(self.json if as_json else self.text)
         if failures:
             what = [f"{name}: {type(why).__name__}: {why}" for name, why in failures.items()]
@@ -252,10 +239,11 @@ def _write_text(text: str, path: Path) -> None:
     write_atomically(path, f"{text}\n".encode())
 
 
-def write_png(make: Callable[..., Figure], path: Path) -> None:
-    """Draw a figure and write it to a file, whole or not at all."""
+def write_figure(name: str, what: Any, path: Path, **options: Any) -> None:
+    """Draw a figure with a function of carom.plots and write it, whole or not at all."""
+    from carom import plots
     from carom.io import write_atomically
 
     buffer = BytesIO()
-    make().savefig(buffer, format="png", dpi=DPI)
+    getattr(plots, name)(what, **options).savefig(buffer, format="png", dpi=DPI)
     write_atomically(path, buffer.getvalue())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from carom.cli.options import (
     positive,
     seed,
 )
-from carom.cli.outcomes import LAWS, make_law
+from carom.cli.outcomes import LAWS, law_settings, make_law
 from carom.errors import CaromError, InvalidOption
 
 EPILOG = """\
@@ -83,7 +84,7 @@ def command(
         raise InvalidOption("--processes: one motion runs in one; add --many, or leave it out")
     check_folder(out)
     import carom
-    from carom.cli.motions import Setting, bundle_report, motion_report
+    from carom.cli.motions import bundle_report, motion_report
 
     if scene not in carom.scenes.names() and looks_like_file(scene):
         raise InvalidOption(
@@ -92,21 +93,27 @@ def command(
             f"the scenes {', '.join(carom.scenes.names())}"
         )
     what = carom.scenes.load(scene)
-    name = law or what.law
+    name, duration = law or what.law, duration or what.duration
     # A scene's step suits its first impact only. An outer set has no outcome that could be drawn.
-    settings = {"routh": {"num_samples": 1}, "exact": {"on_budget": "raise"}}.get(name, {})
-    setting = Setting(what, name, make_law(name, **settings), duration or what.duration)
-    state = (what.system, what.q, what.v, setting.duration, setting.law)
+    chosen: Any = {"routh": {"num_samples": 1}, "exact": {"on_budget": "raise"}}.get(name, {})
+    resolve = make_law(name, **chosen)
+    # A motion draws one outcome at a time, with seeds of its own.
+    settings = {k: x for k, x in law_settings(resolve).items() if k not in ("num_samples", "seed")}
+    about: dict[str, Any] = {
+        "scene": scene,
+        "law": {"name": name, "settings": settings},
+        "duration": duration,
+    }
+    state = (what.system, what.q, what.v, duration, resolve)
     with show.progress() as begin:
+        progress = begin("motion" if many is None else "motions")
         if many is None:
-            begin("motion")
             motion = carom.simulate(*state, seed=seed)
-            report, cut_short = motion_report(setting, motion, with_page=animate)
+            report = motion_report(what, about["law"], motion, page=animate)
         else:
-            progress = begin("motions")
-            bundle = carom.simulate_many(
-                *state, many, seed=seed, num_processes=processes, progress=progress
-            )
-            report, cut_short = bundle_report(setting, bundle)
-        report.finish(out, as_json=as_json, begin=begin)
-    return [CaromError(words) for words in cut_short]
+            workers: Any = {"num_processes": processes, "progress": progress}
+            bundle = carom.simulate_many(*state, many, seed=seed, **workers)
+            report = bundle_report(what, about["law"], bundle)
+    report.json = about | report.json
+    report.finish(out, as_json=as_json)
+    return [CaromError(words) for words in report.failures]
