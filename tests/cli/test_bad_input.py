@@ -44,7 +44,6 @@ class TestCommandLine:
             (["outcomes", "ramone", "--budget", "nan"], "'--budget': expected a number > 0"),
             (["outcomes", "ramone", "--on-budget", "none"], "outer"),
             (["outcomes", "ramone", "--samples", "9" * 30], "'--samples': expected an integer"),
-            (["outcomes", "--mjcf", "x.xml", "--qpos", "0,x"], "x.xml"),
             (["outcomes", "ramone", "--qpos", "0,x"], "expected numbers, as in 0,0.5,-1"),
         ],
     )

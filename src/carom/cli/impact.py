@@ -105,6 +105,8 @@ def load_impact(target: str | None, given: dict[str, Any]) -> Target:
     refuse_useless(given, OPTIONS, [kind], kind)
     if kind == "SCENE|FILE":
         return _scene_or_file(source)
+    if not source.is_file():
+        raise InvalidOption(f"{kind}: there is no file {str(source)!r}")
     problem = (_from_mjcf if kind == "--mjcf" else _from_urdf)(source, given)
     return Target(str(source), source.name, problem)
 

@@ -125,7 +125,7 @@ def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: st
     raise click.BadParameter(f"expected {expected}, got {text!r}")
 
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 out_option = option("--out", metavar="DIR", type=FOLDER, help="Write files to this folder.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from carom.cli.options import Command, complete_scene, json_option, option
+from carom.cli.options import FILE, Command, complete_scene, json_option, option
 from carom.cli.show import note, pick, show, table, terminal_width
 from carom.errors import InvalidOption
 
@@ -22,7 +22,7 @@ SAVE = "Write the impact of the scene to a .json or .npz file."
 
 @click.command("scenes", cls=Command, epilog=EPILOG, short_help="list scenes, or save one")
 @click.argument("scene", metavar="[SCENE]", required=False, shell_complete=complete_scene)
-@option("--save", metavar="FILE", type=click.Path(path_type=Path), help=SAVE)
+@option("--save", metavar="FILE", type=FILE, help=SAVE)
 @json_option
 def command(scene: str | None, save: Path | None, as_json: bool) -> None:
     """List the scenes, or save the impact of one as a file to start from.
