@@ -84,8 +84,8 @@ class TestFiles:
             ("zip.npz", b"PK\x03\x04 broken", "expected a file that carom saved"),
             ("ending.txt", "{}", "ends in .json or .npz"),
             ("ending", "{}", "ends in .json or .npz"),
-            ("fields.json", "{}", "'M', 'J_n', 'J_t', 'mu', and 'v_pre'"),
-            ("field.json", change(extra=1), "has no field 'extra'"),
+            ("fields.json", "{}", "misses M, J_n, J_t, mu, v_pre"),
+            ("field.json", change(extra=1), "has the unknown field 'extra'"),
             ("shape.json", change(J_n=[[1.0, 2.0]]), "J_n: expected (m, 3) to go with v_pre"),
             ("ragged.json", change(J_n=[[1.0], [2.0, 3.0]]), "J_n: expected numbers in a regular"),
             ("words.json", change(M="heavy"), "M: expected numbers"),
@@ -133,7 +133,7 @@ class TestFolders:
         monkeypatch.setattr(os, "access", lambda *_: False)
         for command in ("outcomes", "simulate"):
             error = read_error(capsys, [command, "ramone", "--out", str(tmp_path / "new")], 2)
-            assert f"--out: expected a folder to write to, but {tmp_path} is read-only" in error
+            assert f"expected a folder to write to, but {tmp_path} is read-only" in error
 
     def test_folder_in_the_way_of_a_file(self, capsys, tmp_path):
         (tmp_path / "summary.txt").mkdir()

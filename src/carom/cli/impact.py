@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from carom.cli.options import (
-    FILE,
-    complete_scene_or_file,
-    count,
-    names,
-    numbers,
-    option,
-    positive,
-)
+from carom.cli.options import FILE, complete_scene_or_file, count, names, numbers, option, positive
 from carom.errors import InvalidFile, InvalidOption
 
 if TYPE_CHECKING:
@@ -116,10 +108,10 @@ def refuse_useless(
 ) -> None:
     """Refuse an option of a table that applies to nothing that was chosen."""
     used = {key for name in chosen for key in table.get(name, ())}
-    for name in dict.fromkeys(key for keys in table.values() for key in keys):
-        if name not in used and given[name] is not None:
-            flag = "--" + name.replace("_", "-")
-            raise InvalidOption(f"{flag}: does not apply to {what}; leave it out")
+    useless = {key for keys in table.values() for key in keys} - used
+    for each in click.get_current_context().command.params:
+        if each.name in useless and given[each.name] is not None:
+            raise InvalidOption(f"{each.opts[0]}: does not apply to {what}; leave it out")
 
 
 def looks_like_file(target: str) -> bool:

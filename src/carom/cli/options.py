@@ -17,7 +17,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from carom.cli import show
-from carom.errors import InvalidOption
 
 
 class Option(click.Option):
@@ -128,7 +127,20 @@ def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: st
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
-out_option = option("--out", metavar="DIR", type=FOLDER, help="Write files to this folder.")
+
+def check_folder(_context: Any, _option: Any, folder: Path | None) -> Path | None:
+    """Refuse a folder that cannot be written to before the work, not after."""
+    if folder is not None:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not existing.is_dir():
+            raise click.BadParameter(f"expected a folder, got the file {existing}")
+        if not os.access(existing, os.W_OK):
+            raise click.BadParameter(f"expected a folder to write to, but {existing} is read-only")
+    return folder
+
+
+to_folder: Any = {"metavar": "DIR", "type": FOLDER, "callback": check_folder}
+out_option = option("--out", **to_folder, help="Write files to this folder.")
 json_option = option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -147,14 +159,3 @@ def complete_scene_or_file(*where: Any) -> list[CompletionItem]:
         return [CompletionItem(where[-1], type="file")]
     files = [file for file in glob(f"{escape(where[-1])}*") if file.endswith((".json", ".npz"))]
     return scenes + [CompletionItem(file) for file in sorted(files)]
-
-
-def check_folder(folder: Path | None) -> None:
-    """Refuse a folder that cannot be written to before the work, not after."""
-    if folder is None:
-        return
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not existing.is_dir():
-        raise InvalidOption(f"--out: expected a folder, got the file {existing}")
-    if not os.access(existing, os.W_OK):
-        raise InvalidOption(f"--out: expected a folder to write to, but {existing} is read-only")

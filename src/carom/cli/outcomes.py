@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from carom.cli import impact, show
-from carom.cli.options import (
-    Command,
-    check_folder,
-    count,
-    json_option,
-    names,
-    option,
-    out_option,
-    positive,
-    seed,
-)
+from carom.cli.options import Command, count, json_option, names, option, out_option, positive, seed
 from carom.errors import ImpactNotResolved, MissingExtra
 
 if TYPE_CHECKING:
@@ -30,25 +20,19 @@ if TYPE_CHECKING:
     from carom.problem import ImpactProblem
 
 LAWS = {
-    "routh": ("samples", "step", "max_steps", "seed", "draw", "selection", "threads"),
-    "exact": ("budget", "on_budget", "seed"),
+    "routh": (
+        *("num_samples", "step_impulse", "max_steps", "seed"),
+        *("draw", "selection", "num_threads"),
+    ),
+    "exact": ("max_seconds", "on_budget", "seed"),
     "anitescu-potra": ("seed",),
     "sequential": ("order",),
     "routh-single": (),
 }
-"""The options that apply to each law."""
-FIELDS = {
-    "samples": "num_samples",
-    "step": "step_impulse",
-    "threads": "num_threads",
-    "budget": "max_seconds",
-}
-"""Fields of laws whose options have other names."""
+"""Fields of each law that are options."""
 DRAWS = ("persistent", "subset", "uniform")
 SELECTIONS = ("random", "lemke")
 ON_BUDGET = ("outer", "raise")
-BUDGET = 10.0
-"""Default time limit of the exact law for one impact [s]."""
 MOST_CONTACTS_TO_BE_EXACT = 3
 """With more, an exact set is rarely found in time; --law exact tries all the same."""
 MOST_UNFINISHED = 0.01
@@ -85,7 +69,7 @@ Examples:
 """
 STEP = "Largest impulse of a contact in a step [N s]."
 STEPS = "Steps after which a sample is unfinished; default: 1000, or more if H is small."
-LIMIT = f"Time limit; default: {BUDGET:g}. An outer set may take twice as much again."
+LIMIT = "Time limit; default: 10. An outer set may take twice as much again."
 AT_LIMIT = "Return an outer set, or fail, at the end of the budget; default: outer."
 
 _routh = partial(option, group="Law routh")
@@ -99,14 +83,14 @@ _exact = partial(option, group="Law exact")
 @option("--law", metavar="LAW", type=click.Choice([*LAWS, "all"]), default="all", help="See below.")
 @out_option
 @json_option
-@_routh("--samples", metavar="N", type=count, help="Default: the scene's, or 16384.")
-@_routh("--step", metavar="H", type=positive, help=STEP)
+@_routh("--samples", "num_samples", metavar="N", type=count, help="Default: the scene's, or 16384.")
+@_routh("--step", "step_impulse", metavar="H", type=positive, help=STEP)
 @_routh("--max-steps", metavar="N", type=count, help=STEPS)
 @_routh("--seed", metavar="N", type=seed, help="Seed of all random draws; default: 0.")
 @_routh("--draw", type=click.Choice(DRAWS), help=f"How impulses are drawn; default: {DRAWS[0]}.")
 @_routh("--selection", type=click.Choice(SELECTIONS), help="Choice among solutions of a step.")
-@_routh("--threads", metavar="N", type=count, help="Default: all cores; changes no result.")
-@_exact("--budget", metavar="SECONDS", type=positive, help=LIMIT)
+@_routh("--threads", "num_threads", metavar="N", type=count, help="Default: all cores.")
+@_exact("--budget", "max_seconds", metavar="SECONDS", type=positive, help=LIMIT)
 @_exact("--on-budget", type=click.Choice(ON_BUDGET), help=AT_LIMIT)
 @option("--order", metavar="A,B", type=names, group="Law sequential", help="Default: every order.")
 def command(
@@ -119,7 +103,6 @@ def command(
     it stays closed), the same of its tangential velocity, and how often it sticks, slides or lifts;
     and the share of kinetic energy that is kept.
     """
-    check_folder(out)
     about = impact.load_impact(target, given)
     chosen = _chosen_laws(law, given, about.problem)
     found = Found(about)
@@ -175,7 +158,7 @@ def _law(
         settings = {"progress": progress}
         if (scene := about.scene) is not None:
             settings |= {"num_samples": scene.num_samples, "step_impulse": scene.step_impulse}
-    chosen = {FIELDS.get(key, key): given[key] for key in LAWS[name] if given[key] is not None}
+    chosen = {key: given[key] for key in LAWS[name] if given[key] is not None}
     return make_law(name, **(settings | chosen))
 
 
@@ -183,23 +166,14 @@ def make_law(name: str, **settings: Any) -> ImpactLaw:
     """Return a law by its name on the command line, with defaults for what is not set."""
     import carom
 
-    if name == "exact":
-        settings = {"max_seconds": BUDGET} | settings
-    laws: dict[str, Any] = {
-        "routh": carom.Routh,
-        "exact": carom.RouthExact,
-        "anitescu-potra": carom.AnitescuPotra,
-        "sequential": carom.Sequential,
-        "routh-single": carom.RouthSingle,
-    }
-    return laws[name](**settings)
+    law = "RouthExact" if name == "exact" else name.title().replace("-", "")
+    return getattr(carom, law)(**settings)
 
 
 def law_settings(law: Any) -> dict[str, Any]:
     """Return the settings of a law that affect its results; None was left to the law."""
-    others = ("num_threads", "points", "progress")
-    fields = [field.name for field in dataclasses.fields(law)]
-    return {name: getattr(law, name) for name in fields if name not in others}
+    names = [field.name for field in dataclasses.fields(law)]
+    return show.pick(law, *(x for x in names if x not in ("num_threads", "points", "progress")))
 
 
 class Found:

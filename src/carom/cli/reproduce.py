@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from carom.cli import show
-from carom.cli.options import FOLDER, Command, check_folder, json_option, option
+from carom.cli.options import Command, json_option, option, to_folder
 
 if TYPE_CHECKING:
     from carom.paper.exhibit import Exhibit
@@ -42,7 +42,7 @@ def _complete(_context: Any, _parameter: Any, typed: str) -> list[CompletionItem
 
 @click.command("reproduce", cls=Command, epilog=EPILOG, short_help="make the paper's figures again")
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete)
-@option("--out", metavar="DIR", type=FOLDER, default=Path("out/reproduce"), help=OUT)
+@option("--out", **to_folder, default=Path("out/reproduce"), help=OUT)
 @option("--quick", is_flag=True, help="Draw fewer samples than the paper.")
 @option("--fresh", is_flag=True, help="Make again what is there from an earlier run.")
 @option("--list", "only_list", is_flag=True, help="Only list the names.")
@@ -64,7 +64,6 @@ def command(
         lines = show.table(("name", "figure or table"), cells, width=show.terminal_width())
         show.show({"exhibits": [*map(_named, chosen)]} if as_json else "\n".join(lines))
         return
-    check_folder(out)
     with show.progress([exhibit.seconds[quick] for exhibit in chosen]) as begin:
         try:
             kept = reproduce(

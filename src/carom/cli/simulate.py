@@ -11,7 +11,6 @@ from carom.cli import show
 from carom.cli.impact import looks_like_file
 from carom.cli.options import (
     Command,
-    check_folder,
     complete_scene,
     count,
     json_option,
@@ -82,7 +81,6 @@ def command(
         raise InvalidOption("--animate: shows one motion in a file; add --out DIR, without --many")
     if processes is not None and many is None:
         raise InvalidOption("--processes: one motion runs in one; add --many, or leave it out")
-    check_folder(out)
     import carom
     from carom.cli.motions import bundle_report, motion_report
 
