@@ -82,7 +82,7 @@ class PointSet(OutcomeSet):
         return contact_states(self.problem, self.contact_velocities)
 
     @cached_property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return what contacts do after the impact, one sentence per combination that occurs."""
         return distinct_kinds(self.problem, self.v_post)
 
