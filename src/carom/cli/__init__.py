@@ -165,7 +165,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         # A file that cannot get its name has two: the first is temporary.
         where = error.filename2 or error.filename
         return BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}"
-    if isinstance(error, ModuleNotFoundError):
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("carom"):
         return BAD_INPUT, f"error: {error}; install what carom needs: pip install {error.name}"
     what = "; ".join("".join(traceback.format_exception_only(error)).splitlines())
     return BUG, (
