@@ -134,7 +134,7 @@ def _run(arguments: list[str]) -> int:
     """Parse and run; click's own `main` has other exit codes and prints errors on several lines."""
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:2], "--help"]
-    show.be_quiet(False)
+    show.be_quiet("--quiet" in arguments)
     try:
         with group.make_context("carom", [*arguments]) as context, warnings.catch_warnings():
             if "--debug" not in arguments:

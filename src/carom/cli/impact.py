@@ -40,9 +40,10 @@ A robot, by --mjcf or --urdf:
 """What the help of commands says about impacts."""
 
 GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (URDF)."
+DIRECTIONS = "Number of friction directions in space; default: 8."
 STAND = "URDF: first move the base, and joints if necessary, so that all contacts touch."
 
-BOTH = ("qpos", "qvel", "gap_tolerance", "directions")
+BOTH = ("qpos", "qvel", "gap_tolerance", "num_directions")
 OPTIONS = {
     "--mjcf": ("keyframe", *BOTH),
     "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", "stand", *BOTH),
@@ -62,7 +63,7 @@ def takes_an_impact(function: _Function) -> _Function:
         robot("--qpos", metavar="X,X", type=numbers, help="Configuration, nq numbers."),
         robot("--qvel", metavar="X,X", type=numbers, help="Velocity before, nv numbers."),
         robot("--gap-tolerance", metavar="L", type=positive, help=GAP),
-        robot("--directions", metavar="K", type=count, help="Of friction, in space; default: 8."),
+        robot("--directions", "num_directions", metavar="K", type=count, help=DIRECTIONS),
         robot("--feet", metavar="A,B", type=names, help="URDF: links or frames that are points."),
         robot("--shapes", metavar="A,B", type=names, help="URDF: links with spheres or boxes."),
         robot("--mu", metavar="MU", type=float, help="URDF: friction coefficient of all contacts."),
@@ -164,5 +165,5 @@ def _from_urdf(file: Path, given: dict[str, Any]) -> ImpactProblem:
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    settings = {"gap_tolerance": given["gap_tolerance"], "num_directions": given["directions"]}
-    return {name: value for name, value in settings.items() if value is not None}
+    names = ("gap_tolerance", "num_directions")
+    return {name: given[name] for name in names if given[name] is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,8 +16,6 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
-
-from carom.cli import show
 
 
 class Option(click.Option):
@@ -30,23 +29,14 @@ class Option(click.Option):
 option = partial(click.option, cls=Option)
 
 
-def _be_quiet(_context: click.Context, _option: click.Parameter, value: bool) -> None:
-    if value:
-        show.be_quiet(True)
-
-
 COMMON: list[click.Parameter] = [
-    Option(
-        ["--quiet"],
-        is_flag=True,
-        expose_value=False,
-        callback=_be_quiet,
-        help="Print nothing but results and errors.",
-    ),
-    # The whole command line is searched for it before anything can fail.
-    Option(["--debug"], is_flag=True, expose_value=False, help="Print where an error came from."),
+    Option([flag], is_flag=True, expose_value=False, help=words)
+    for flag, words in {
+        "--quiet": "Print nothing but results and errors.",
+        "--debug": "Print where an error came from.",
+    }.items()
 ]
-"""Options that stand before or after the name of a command."""
+"""They stand before or after the name of a command: `main` looks for them before all else."""
 
 
 class Command(click.Command):
@@ -88,19 +78,22 @@ class Group(click.Group, Command):
         return list(self.commands)
 
 
-def count(text: str) -> int:
-    """Read a number of things."""
-    return _number(text, int, lambda value: 1 <= value <= 2**40, "an integer from 1 to 2^40")
+def _number(kind: type, low: float, high: float, expected: str) -> Callable[[Any], Any]:
+    """Return what reads a number within a range."""
+
+    def number(text: Any) -> Any:
+        with suppress(ValueError):
+            value = kind(text)
+            if low <= value <= high:
+                return value
+        raise click.BadParameter(f"expected {expected}, got {text!r}")
+
+    return number
 
 
-def seed(text: str) -> int:
-    """Read the seed of a random generator."""
-    return _number(text, int, lambda value: 0 <= value < 2**53, "an integer from 0 to 2^53 - 1")
-
-
-def positive(text: str) -> float:
-    """Read a finite number > 0."""
-    return _number(text, float, lambda value: 0.0 < value < math.inf, "a number > 0")
+count = _number(int, 1, 2**40, "an integer from 1 to 2^40")
+seed = _number(int, 0, 2**53 - 1, "an integer from 0 to 2^53 - 1")
+positive = _number(float, math.ulp(0.0), sys.float_info.max, "a number > 0")
 
 
 def numbers(text: str) -> tuple[float, ...]:
@@ -114,14 +107,6 @@ def numbers(text: str) -> tuple[float, ...]:
 def names(text: str) -> tuple[str, ...]:
     """Read names with commas between them."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _number(text: str, kind: type, is_valid: Callable[[Any], bool], expected: str) -> Any:
-    with suppress(ValueError):
-        value = kind(text)
-        if is_valid(value):
-            return value
-    raise click.BadParameter(f"expected {expected}, got {text!r}")
 
 
 FILE = click.Path(path_type=Path)
