@@ -200,13 +200,14 @@ class Report:
         if out is not None:
             with progress() as begin:
                 begin("files", "")
-                failures = self._write(out)
+                written, failures = self._write(out)
+            note(f"wrote {', '.join(written)} to {out}")
         show(self.json if as_json else self.text)
         if failures:
             what = [f"{name}: {type(why).__name__}: {why}" for name, why in failures.items()]
             raise RuntimeError(f"not written: {'; '.join(what)}") from next(iter(failures.values()))
 
-    def _write(self, folder: Path) -> dict[str, Exception]:
+    def _write(self, folder: Path) -> tuple[list[str], dict[str, Exception]]:
         """Write all files, none of them by half; a picture that fails must not cost the data."""
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[str, Writer] = {
@@ -228,8 +229,7 @@ class Report:
         # What an earlier run left would be mistaken for a part of this one.
         for name in {*files, *self.others}.difference(written):
             (folder / name).unlink(missing_ok=True)
-        note(f"wrote {', '.join(written)} to {folder}")
-        return failures
+        return written, failures
 
 
 def _write_text(text: str, path: Path) -> None:
