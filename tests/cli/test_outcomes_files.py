@@ -111,11 +111,17 @@ class TestOut:
 
     @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
     def test_real_interrupt_ends_a_long_run(self, tmp_path):
-        command = [sys.executable, "-m", "carom", "outcomes", "disk-stack", "--law", "routh"]
-        command += ["--threads", "1", "--out", str(tmp_path / "out")]
+        code = (
+            "import sys, carom; from carom.cli import main; resolve = carom.Routh.resolve;"
+            "carom.Routh.resolve = lambda *both: print('begun', flush=True) or resolve(*both);"
+            "sys.exit(main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", code, "outcomes", "disk-stack", "--law", "routh"]
+        command += ["--threads", "1", "--samples", "10_000_000", "--out", str(tmp_path / "out")]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(command, **pipes) as process:
-            time.sleep(3.0)
+            assert process.stdout.readline() == b"begun\n"
+            time.sleep(1.0)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         assert process.returncode == 130
