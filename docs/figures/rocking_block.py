@@ -51,12 +51,12 @@ def draw_blocks(ax: Axes, scene: carom.scenes.Scene, most: float) -> None:
             arrow(ax, tilted(other, corner, angle)[:2], 0.8, style.VERMILLION)
     arrow(ax, q[:2], -0.9, style.BLACK)
     ax.text(q[0] + 0.06, q[1] + 0.1, f"{-scene.v[1]:.2f} m/s", **words)
-    ax.text(q[0], -0.45, f"{2 * half:g} m", **words)
+    ax.text(q[0], -0.45, f"{2 * half:g} m", va="top", **words)
     ax.text(q[0] - half - 0.1, top, f"{2 * top:g} m", va="center", ha="right", fontsize=10)
     ax.text(1.55, top, "→", va="center", ha="center", fontsize=20)
     below = f"or anything between: a corner lifts at any speed up to {most:.3f} m/s"
-    ax.text(0.6 + 2 * APART, -0.55, f"{below} (tilts are exaggerated)", **words)
-    ax.set(xlim=(-1.2, 0.6 + 3 * APART + 0.9), ylim=(-0.7, 2.0 * top + 0.7))
+    ax.text(0.6 + 2 * APART, -0.45, f"{below}\n(tilts are exaggerated)", va="top", **words)
+    ax.set(xlim=(-1.2, 0.6 + 3 * APART + 0.9), ylim=(-0.9, 2.0 * top + 0.7))
     ax.set_axis_off()
 
 

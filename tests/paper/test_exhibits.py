@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from carom.paper import reproduce
 from carom.paper.exhibit import Effort
 from carom.paper.exhibits import EXHIBITS, ball, tables, unit, zeno
 from carom.paper.exhibits.collision import collide
 from carom.paper.exhibits.impacts import STACK_MASS
+from carom.paper.run import reproduce
 from carom.paper.store import read_table
 
 QUICK = (

@@ -295,6 +295,11 @@ class TestBodyVelocities:
         plot_outcomes(exact, ax, x=0, y=3)
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("v0 [m/s or rad/s]", "v3 [m/s or rad/s]")
 
+    def test_system_of_another_impact(self, ax, exact):
+        other = carom.scenes.load("rocking-block").system
+        with pytest.raises(carom.InvalidOption, match="expected the system of the impact"):
+            plot_outcomes(exact, ax, system=other)
+
     def test_index_that_is_none(self, ax, exact):
         with pytest.raises(carom.InvalidOption, match="index of a velocity from 0 to 3, got 4"):
             plot_outcomes(exact, ax, x=4)

@@ -48,13 +48,6 @@ class Kind:
         share: Share of the samples; None for polytopes.
         dimension: Largest dimension of the parts of polytopes that are of this kind; None for
             samples.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.ambiguity import ambiguity
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> print(ambiguity(carom.RouthExact().resolve(block)).kinds[0])
-        A lifts, B sticks (dimension 1)
     """
 
     words: str

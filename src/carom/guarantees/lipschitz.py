@@ -38,13 +38,6 @@ class Steepest:
         lambda_max: (m,) caps [N s]; with v it lies inside the piece.
         direction: (nv + m,) change of (v, lambda_max) that is magnified most.
         modes: Modes of the contacts by name.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.lipschitz import step_lipschitz
-        >>> steepest = step_lipschitz(carom.scenes.load("rocking-block").problem).steepest_by_energy
-        >>> round(steepest.constant, 3), steepest.v.shape, steepest.direction.shape
-        (6.813, (3,), (5,))
     """
 
     constant: float

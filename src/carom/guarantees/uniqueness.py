@@ -58,17 +58,6 @@ class AmbiguousStep:
         modes: Modes of all contacts by name, for each of the two; the same twice where one choice
             of modes leaves the velocity open.
         residual: Larger relative residual of the two in the step LCP.
-
-    Examples:
-        The walker's leading foot may lift at once, or press and stick.
-
-        >>> import carom
-        >>> from carom.guarantees.uniqueness import step_uniqueness
-        >>> found = step_uniqueness(carom.scenes.load("compass-gait").problem).ambiguity
-        >>> sorted(modes[0] for modes in found.modes), found.residual < 1e-9
-        (['compressing, sticking', 'free'], True)
-        >>> found.v_post.shape, found.impulses.shape
-        ((2, 4), (2, 2, 2))
     """
 
     v: FloatArray

@@ -107,7 +107,7 @@ def _gif(animation: FuncAnimation, interval: float) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "motion.gif"
         # The writer rounds the duration of a frame down to milliseconds.
-        animation.save(file, PillowWriter(fps=1.0 / (interval + 1e-6)))
+        animation.save(file, PillowWriter(fps=1.0 / (interval + 1e-6)))  # type: ignore[arg-type]
         return file.read_bytes()
 
 

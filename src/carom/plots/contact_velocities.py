@@ -75,7 +75,8 @@ def plot_outcomes(
         The same ax.
 
     Raises:
-        InvalidOption: No set was given, they are not of one impact, or there is no such velocity.
+        InvalidOption: No set was given, sets or system are not of one impact, or there is no such
+            velocity.
 
     Examples:
         >>> import carom
@@ -136,6 +137,8 @@ class Drawing:
         found = [outcomes, *(getattr(each, "inner", None) for each in self.areas)]
         self.samples = next((each for each in found if isinstance(each, PointSet)), None)
         self.names = names(system, self.problem.num_velocities, "v")
+        if len(self.names) != self.problem.num_velocities:
+            raise InvalidOption("system: expected the system of the impact, got another one")
         self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
@@ -235,8 +238,8 @@ def _coordinate(
     """Return the row (nv,) of a velocity and the label of its axis."""
     contacts, width = problem.contacts, 1 + problem.num_tangents
     if isinstance(coordinate, int) and coordinate in range(len(found)):
-        name = found[coordinate]
-        label = style.literal(f"{name.word} [{name.unit or 'm/s or rad/s'}]")
+        word, unit = found[coordinate]
+        label = style.literal(f"{word} [{unit or 'm/s or rad/s'}]")
         return np.eye(len(found))[coordinate], label
     if isinstance(coordinate, tuple) and len(coordinate) == 2:
         name, component = coordinate

@@ -66,7 +66,7 @@ def outcomes_overview(
         A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
 
     Raises:
-        InvalidOption: No set was given, or they are not of one impact.
+        InvalidOption: No set was given, or sets and system are not of one impact.
 
     Examples:
         >>> import carom
@@ -159,7 +159,7 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
     figure = _figure((max(1.5, columns) * PANEL, rows * 0.7 * PANEL + 0.8), title)
     for place, (of, i) in enumerate(panels, 1):
         ax = plot_bundle(bundle, figure.add_subplot(rows, columns, place), coordinate=i, of=of)
-        ax.get_legend().remove()
+        ax.legend().remove()
     _legend_outside(figure, KEYS)
     return figure
 
@@ -183,11 +183,11 @@ def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> b
         >>> carom.plots.thumbnail(block)[:5]
         b'<?xml'
     """
-    figure = Figure(figsize=THUMBNAIL, layout="constrained")
-    _draw_small(what, figure.add_subplot())
     buffer = io.BytesIO()
     # The same figure is the same file: no date, and no random names.
     with rc_context({"svg.hashsalt": "carom", "font.size": 8.0}):
+        figure = Figure(figsize=THUMBNAIL, layout="constrained")
+        _draw_small(what, figure.add_subplot())
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -240,5 +240,5 @@ def _legend_outside(figure: Figure, most: int) -> None:
 
 def _views(problem: ImpactProblem) -> list[tuple[Coordinate, Coordinate]]:
     tangents = range(1, 1 + problem.num_tangents)
-    each = [((name, tangent), (name, 0)) for name in problem.contacts for tangent in tangents]
-    return each if problem.num_contacts == 1 else [default_coordinates(problem), *each]
+    first = [default_coordinates(problem)] if problem.num_contacts > 1 else []
+    return first + [((name, i), (name, 0)) for name in problem.contacts for i in tangents]

@@ -33,36 +33,20 @@ LINE = 14.0
 LONG = 16
 """A contact's name with more letters goes to a second line of a label."""
 
-_OUTLINED: Marks = {
-    "linestyle": "none",
-    "markeredgecolor": BLACK,
-    "markeredgewidth": 0.8,
-    "clip_on": False,
-}
+_EDGED: Marks = {"linestyle": "none", "markeredgecolor": BLACK, "markeredgewidth": 0.8}
+_OUTLINED: Marks = _EDGED | {"clip_on": False}
+_DOTS: Marks = {"linestyle": "none", "marker": "o"}
 
 # Large sets are drawn as pixels, also in vector graphics.
 PATHS: Marks = {"colors": LIGHT, "linewidths": 0.5, "zorder": 1.0, "rasterized": True}
-SET: Marks = {
-    "linestyle": "none",
-    "marker": "o",
-    "markersize": 2.5,
-    "markeredgewidth": 0.0,
-    "color": DARK,
-    "zorder": 2.0,
-    "rasterized": True,
-}
+SET: Marks = _DOTS | {"markersize": 2.5, "markeredgewidth": 0.0, "color": DARK, "zorder": 2.0}
+SET |= {"rasterized": True}
 # What is exact lies below the samples, and is wide enough to be seen around them.
 POLYGON: Marks = {"facecolor": SKY + "80", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 1.6}
 SEGMENT: Marks = {"color": SKY, "linewidth": 6.0, "solid_capstyle": "butt", "zorder": 1.7}
+POINT: Marks = _DOTS | {"markersize": 10, "color": SKY, "zorder": 1.8}
+POINT |= {"markeredgecolor": BLUE, "markeredgewidth": 1.2}
 SAMPLED_BAR: Marks = SEGMENT | {"color": DARK, "linewidth": 2.0, "zorder": 2.0}
-POINT: Marks = SET | {
-    "markersize": 10,
-    "color": SKY,
-    "markeredgecolor": BLUE,
-    "markeredgewidth": 1.2,
-    "zorder": 1.8,
-    "rasterized": False,
-}
 ZERO: Marks = {"color": "#808080", "linewidth": 0.6, "zorder": 1.5}
 
 # Marks that coincide stay visible: the larger lie below.
@@ -80,37 +64,17 @@ BODY: Marks = {"edgecolor": DARK, "linewidth": 1.4, "zorder": 2.0}
 LINK: Marks = {"linewidth": 4.0, "solid_capstyle": "round", "zorder": 2.0}
 GROUND: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 1.2}
 SOLID: Marks = {"facecolor": "none", "edgecolor": "#909090", "linewidth": 0.0, "zorder": 1.0}
-TOUCHING: Marks = _OUTLINED | {
-    "marker": "o",
-    "markersize": 6,
-    "color": VERMILLION,
-    "clip_on": True,
-    "zorder": 4.0,
-}
-APART: Marks = {**TOUCHING, "color": "white"}
+TOUCHING: Marks = _EDGED | {"marker": "o", "markersize": 6, "color": VERMILLION, "zorder": 4.0}
+APART: Marks = TOUCHING | {"color": "white"}
 DOT: Marks = {"marker": "o", "markersize": 7, "zorder": 2.5}
 SPOKE: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 2.1}
-NAME: Marks = {
-    "fontsize": 9,
-    "zorder": 6.0,
-    "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
-}
-ARROWS: Marks = {
-    "color": BLACK,
-    "angles": "xy",
-    "scale_units": "xy",
-    "scale": 1.0,
-    "width": 0.008,
-    "zorder": 5.0,
-}
-CONTACT_ARROWS: Marks = {**ARROWS, "color": VERMILLION}
-FLASH: Marks = {
-    "marker": "*",
-    "color": VERMILLION,
-    "edgecolors": BLACK,
-    "linewidths": 0.6,
-    "zorder": 6.0,
-}
+_PAPER: Marks = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+NAME: Marks = {"fontsize": 9, "zorder": 6.0, "bbox": _PAPER}
+_TO_SCALE: Marks = {"angles": "xy", "scale_units": "xy", "scale": 1.0}
+ARROWS: Marks = _TO_SCALE | {"color": BLACK, "width": 0.008, "zorder": 5.0}
+CONTACT_ARROWS: Marks = ARROWS | {"color": VERMILLION}
+FLASH: Marks = {"marker": "*", "color": VERMILLION, "edgecolors": BLACK, "linewidths": 0.6}
+FLASH |= {"zorder": 6.0}
 
 
 def line(i: int) -> Marks:
