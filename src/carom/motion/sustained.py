@@ -16,6 +16,7 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse.csgraph import connected_components
 
 from carom.kernels import sustained as kernels
 from carom.kernels.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING
@@ -34,6 +35,9 @@ STABILIZATION = 20.0
 
 DEPENDENT = 1e-10
 """Singular values of the scaled equations below this share of the largest count as zero."""
+
+COUPLED = 1e-12
+"""Contacts move each other if one's impulse moves the other by more than this share."""
 
 KEPT = 1e-7
 """A closed contact stays closed if it accelerates by no more than this share of its unit."""
@@ -134,54 +138,48 @@ class ContactLaw:
         return out
 
     def best_forces(
-        self, here: Dynamics, acceleration: FloatArray, given: FloatArray
+        self, here: Dynamics, given: FloatArray, *, centered: bool = False
     ) -> FloatArray:
         """Return forces (m, 2) with the same acceleration that are deepest in their cones.
 
         Contacts that depend on each other leave a choice of forces; the motion goes on as long as
-        there is one that friction allows.
+        there is one that friction allows. The least of all margins may leave others open. If
+        `centered`, the next least is made as large as it can be, and so on: forces that stay at an
+        edge without need would leave their cone as soon as the load changes.
         """
         closed = np.flatnonzero(self.modes != FREE)
         stick = np.flatnonzero(self.modes == STICKING)
-        _, G = self._rows(here, closed, stick)
         k, n = len(closed), len(closed) + len(stick)
-        edges = np.zeros((2 * len(stick), n + 1))
+        # Rows of all conditions, row @ x <= 0: normal forces, and both edges of each cone.
+        edges = np.zeros((2 * len(stick), n))
         for row, i in enumerate(stick):
             edges[2 * row : 2 * row + 2, np.flatnonzero(closed == i)[0]] = -self.mu[i]
             edges[2 * row : 2 * row + 2, k + row] = 1.0, -1.0
-        normals = np.hstack([-np.eye(k, n), np.zeros((k, 1))])
-        upper = np.vstack([normals, edges])
         units = _scales(here)[:, 1]
-        upper[:, -1] = np.concatenate([units[closed], np.repeat(units[stick], 2)])
-        x = np.concatenate([given[closed, 0], given[stick, 1]])
-        # In the span of the forces alone, so that rounding leaves no equation without a solution.
-        span = _span(G)
-        equations = np.column_stack([span.T, np.zeros(span.shape[1])])
-        result = linprog(
-            np.append(np.zeros(n), -1.0),
-            upper,
-            np.zeros(len(upper)),
-            equations,
-            span.T @ x,
-            bounds=[(None, None)] * n + [(None, 1.0)],
+        conditions = _Conditions(
+            np.vstack([-np.eye(k, n), edges]),
+            np.concatenate([units[closed], np.repeat(units[stick], 2)]),
+            _span(self._rows(here, closed, stick)[1]),
         )
-        if not result.success or result.x is None:
-            return given
+        x = conditions.deepest(np.concatenate([given[closed, 0], given[stick, 1]]), centered)
         force = np.zeros_like(given)
-        force[closed, 0] = result.x[:k]
-        force[closed, 1] = -self._drag[closed] * result.x[:k]
-        force[stick, 1] = result.x[k:n]
+        force[closed, 0] = x[:k]
+        force[closed, 1] = -self._drag[closed] * x[:k]
+        force[stick, 1] = x[k:]
         return force
 
     def evaluate(self, here: Dynamics, v: FloatArray) -> Sustained:
         """Return forces, acceleration and the tightest margin, with the best of all forces."""
         force, acceleration = self.solve(here, v)
-        margins = self.margins(here, force, acceleration)
-        if margins.min(initial=1.0) < 0.0 and self.is_dependent(here):
-            force = self.best_forces(here, acceleration, force)
-            margins = self.margins(here, force, acceleration)
         if not self._is_kept(here, v, acceleration):
             return Sustained(self.modes, force, acceleration, -np.inf)
+        margins = self.margins(here, force, acceleration)
+        # Other forces change no acceleration, so they cannot mend its conditions.
+        fixed = np.concatenate([margins[self.modes == FREE, 0], margins[self._drag != 0.0, 1]])
+        mendable = fixed.min(initial=1.0) >= -HOLDS
+        if mendable and margins.min(initial=1.0) < 0.0 and self.is_dependent(here):
+            force = self.best_forces(here, force)
+            margins = self.margins(here, force, acceleration)
         return Sustained(self.modes, force, acceleration, float(margins.min(initial=1.0)))
 
     def settled(self, here: Dynamics, v: FloatArray) -> ContactLaw:
@@ -189,8 +187,8 @@ class ContactLaw:
         if not self.is_dependent(here):
             return self
         plain = replace(self, inner=None)
-        force, acceleration = plain.solve(here, v)
-        return replace(self, inner=self.best_forces(here, acceleration, force) - force)
+        force, _ = plain.solve(here, v)
+        return replace(self, inner=self.best_forces(here, force, centered=True) - force)
 
     def is_dependent(self, here: Dynamics) -> bool:
         """Tell whether several forces lead to one acceleration."""
@@ -234,10 +232,69 @@ class ContactLaw:
         return bool((np.abs(a_n) <= slack)[closed].all() and (np.abs(a_t) <= slack)[stick].all())
 
 
+@dataclass(frozen=True, eq=False)
+class _Conditions:
+    """What friction asks of forces x: rows @ x <= 0, with the acceleration left as it is.
+
+    Attributes:
+        rows: (r, n) conditions.
+        units: (r,) force in which the margin of each is measured [N].
+        span: (n, rank) basis of the forces that have an effect.
+    """
+
+    rows: FloatArray
+    units: FloatArray
+    span: FloatArray
+
+    def deepest(self, x: FloatArray, centered: bool) -> FloatArray:
+        """Return the forces whose least margin is largest, or x where there are none better."""
+        effect = self.span.T @ x
+        levels = np.zeros(len(self.rows))
+        active = np.ones(len(self.rows), np.bool_)
+        if centered:
+            # A margin that no inner force changes would hide all others.
+            moved = self.rows - self.rows @ self.span @ self.span.T
+            active = np.linalg.norm(moved, axis=1) > DEPENDENT * np.linalg.norm(self.rows, axis=1)
+            levels[~active] = self.rows[~active] @ x / -self.units[~active]
+        while active.any():
+            found = self._raise(effect, levels, active)
+            if found is None:
+                break
+            x, level, binding = found
+            if not centered or level >= 1.0 or not binding.any():
+                break
+            # Relaxed by rounding, so that the next search has a solution.
+            levels[binding] = level - DEPENDENT
+            active &= ~binding
+        return x
+
+    def _raise(
+        self, effect: FloatArray, levels: FloatArray, active: BoolArray
+    ) -> tuple[FloatArray, float, BoolArray] | None:
+        """Raise the least of the active margins; return forces, that margin, and what binds it."""
+        n = self.rows.shape[1]
+        # In the span of the forces alone, so that rounding leaves no equation without a solution.
+        result = linprog(
+            np.append(np.zeros(n), -1.0),
+            np.column_stack([self.rows, np.where(active, self.units, 0.0)]),
+            np.where(active, 0.0, -levels * self.units),
+            np.column_stack([self.span.T, np.zeros(self.span.shape[1])]),
+            effect,
+            bounds=[(None, None)] * n + [(None, 1.0)],
+        )
+        if not result.success or result.x is None:
+            return None
+        binding = active & (np.asarray(result.ineqlin.marginals) < -DEPENDENT)
+        return np.asarray(result.x[:n]), float(result.x[n]), binding
+
+
 def solutions(
     here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
 ) -> Iterator[tuple[ContactLaw, Sustained]]:
     """Yield every choice of modes whose conditions hold.
+
+    Bodies that do not touch each other are looked at one by one first, since choices multiply:
+    only what works for each group of contacts alone is tried for all of them together.
 
     Args:
         here: The system at the state.
@@ -246,17 +303,46 @@ def solutions(
         touching: Contacts that touch and do not part.
         slip: (m,) sign of each contact's slip, 0 at rest.
     """
-    resting = np.zeros(len(mu), dtype=np.bool_)
-    resting[touching] = True
-    for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
+
+    def law_of(contacts: IntArray, choice: tuple[int, ...]) -> ContactLaw:
         modes = np.zeros(len(mu), dtype=np.int64)
-        modes[touching] = choice
+        modes[contacts] = choice
+        begins = np.zeros(len(mu), dtype=np.bool_)
         # A contact that slides already has no condition on how its slip goes on.
-        begins = resting & ~((slip != 0.0) & (modes != FREE))
-        law = ContactLaw(modes, mu, begins)
-        found = law.evaluate(here, v)
-        if found.holds:
-            yield law, found
+        begins[contacts] = (slip[contacts] == 0.0) | (modes[contacts] == FREE)
+        return ContactLaw(modes, mu, begins)
+
+    options = {i: _options(mu[i], slip[i]) for i in touching.tolist()}
+    groups = _groups(here, touching)
+    working = [list(product(*(options[i] for i in group.tolist()))) for group in groups]
+    if len(groups) > 1:
+        working = [
+            # Twice the tolerance: rounding differs a little from that of all groups together.
+            [c for c in every if law_of(group, c).evaluate(here, v).margin >= -2.0 * HOLDS]
+            for group, every in zip(groups, working, strict=True)
+        ]
+    order = np.concatenate(groups) if groups else touching
+    found = [sum(parts, ()) for parts in product(*working)]
+    # In the order of all contacts, on which the draws of a seed depend.
+    rank = {(i, mode): k for i in options for k, mode in enumerate(options[i])}
+    places = np.argsort(order)
+    found.sort(key=lambda choice: [rank[int(order[p]), choice[p]] for p in places])
+    for choice in found:
+        law = law_of(order, choice)
+        sustained = law.evaluate(here, v)
+        if sustained.holds:
+            yield law, sustained
+
+
+def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
+    """Return the contacts in groups that do not move each other."""
+    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
+    flat = J.reshape(-1, J.shape[-1])
+    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
+    size = np.sqrt(np.diagonal(A))
+    tied = (A > COUPLED * np.outer(size, size)).reshape(len(touching), 2, len(touching), 2)
+    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
+    return [touching[label == k] for k in range(count)]
 
 
 def _options(mu: float, slip: float) -> tuple[int, ...]:
