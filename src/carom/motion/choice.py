@@ -1,19 +1,32 @@
 """Choose the modes with which a motion goes on.
 
-At the moment of an event several choices of modes work, with one acceleration: sticking at the
-edge of its cone, and sliding that has not begun. They are told apart by how they work a moment
-later. Ways with different accelerations are indeterminacy, and all are returned.
+Trying all choices of modes finds all solutions: none is Painleve's paradox, several with different
+accelerations are indeterminacy, and all are returned. At the moment of an event several choices
+work with one acceleration: sticking at the edge of its cone, and sliding that has not begun. They
+are told apart by how they work a moment later.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from carom.motion.sustained import HOLDS, STICKING, ContactLaw, Sustained, solutions
+from carom.motion.sustained import (
+    FREE,
+    HOLDS,
+    MINUS,
+    PLUS,
+    SMOOTH,
+    STICKING,
+    ContactLaw,
+    Sustained,
+)
 from carom.systems.system import Dynamics, System
-from carom.typing import FloatArray, IntArray
+from carom.typing import BoolArray, FloatArray, IntArray
 
 LOOK_AHEAD = 1e-8
 """Modes that work at a moment are judged by how they work so much later [s]."""
@@ -22,24 +35,19 @@ SAME = 1e-7
 """Accelerations that differ by no more than this share of the largest count as one."""
 
 
-class Moment(NamedTuple):
-    """A state, and what its contacts do.
+COUPLED = 1e-12
+"""Contacts move each other if one's impulse moves the other by more than this share."""
 
-    Attributes:
-        system: What moves.
-        t: Time [s].
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        touching: Contacts that touch and do not part.
-        slip: (m,) sign of each contact's slip, 0 at rest.
-    """
+
+class Moment(NamedTuple):
+    """A state, its contacts that touch and do not part, and the signs of all slips (m,)."""
 
     system: System
     t: float
     q: FloatArray
     v: FloatArray
-    touching: IntArray
-    slip: FloatArray
+    touching: IntArray = np.empty(0, np.int64)
+    slip: FloatArray = np.empty(0)
 
     def dynamics(self) -> Dynamics:
         """Return the system at this moment."""
@@ -56,6 +64,44 @@ class Moment(NamedTuple):
         v = self.v + h * acceleration
         q = self.q + h * self.system.velocity_map(self.q) @ (0.5 * (self.v + v))
         return self._replace(t=self.t + h, q=q, v=v)
+
+
+def choose(
+    moment: Moment,
+    near: BoolArray,
+    *,
+    rest_speed: float,
+    still: float,
+    least_hop: float,
+    draw: Callable[[int], int],
+) -> tuple[ContactLaw, int] | None:
+    """Return the modes to go on with and how many ways there were, or None if none works.
+
+    Contact velocities below `rest_speed`, or a share `still` of their terms, are rest. Contacts
+    that come back from no higher than `least_hop` do so before their gap has a digit: they rest.
+    `draw` picks one of several ways.
+    """
+    here, v = moment.dynamics(), moment.v
+    # What a contact velocity is summed up from; other bodies do not count.
+    normal, tangent = np.abs(here.J_n) @ np.abs(v), np.abs(here.J_t[:, 0]) @ np.abs(v)
+    speed, slide = here.J_n @ v, here.J_t[:, 0] @ v
+    touching = np.flatnonzero(near & ~(speed > np.maximum(rest_speed, still * normal)))
+    slip = np.where(np.abs(slide) > np.maximum(rest_speed, still * tangent), np.sign(slide), 0.0)
+    chosen = None
+    while True:
+        ways = ways_on(moment._replace(touching=touching, slip=slip))
+        if not ways:
+            # Where contacts that hop could not rest, they hop.
+            return chosen
+        law = ways[draw(len(ways)) if len(ways) > 1 else 0]
+        chosen = law, len(ways)
+        _, acceleration = law.solve(here, v)
+        pull = -(here.J_n @ acceleration + here.bias[:, 0])
+        hops = near & (speed > 0.0) & (speed**2 < 2.0 * pull * least_hop)
+        hopping = np.setdiff1d(np.flatnonzero(hops), touching)
+        if len(hopping) == 0:
+            return chosen
+        touching = np.union1d(touching, hopping)
 
 
 class _Way(NamedTuple):
@@ -108,6 +154,71 @@ def _usual(here: Dynamics) -> float:
 
 
 def _is_same(one: FloatArray, other: FloatArray, usual: float) -> bool:
-    """Tell whether two accelerations are one, as seen from that without contact."""
+    """Return whether two accelerations are one, as seen from that without contact."""
     size = max(np.abs(one).max(), np.abs(other).max(), usual)
     return bool((np.abs(one - other) <= SAME * size).all())
+
+
+def solutions(
+    here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
+) -> Iterator[tuple[ContactLaw, Sustained]]:
+    """Yield every choice of modes whose conditions hold.
+
+    Bodies that do not touch each other are looked at one by one first, since choices multiply:
+    only what works for each group of contacts alone is tried for all of them together.
+
+    Args:
+        here: The system at the state.
+        v: (nv,) velocity.
+        mu: (m,) friction coefficients.
+        touching: Contacts that touch and do not part.
+        slip: (m,) sign of each contact's slip, 0 at rest.
+    """
+
+    def law_of(contacts: IntArray, choice: tuple[int, ...]) -> ContactLaw:
+        modes = np.zeros(len(mu), dtype=np.int64)
+        modes[contacts] = choice
+        begins = np.zeros(len(mu), dtype=np.bool_)
+        # A contact that slides already has no condition on how its slip goes on.
+        begins[contacts] = (slip[contacts] == 0.0) | (modes[contacts] == FREE)
+        return ContactLaw(modes, mu, begins)
+
+    options = {i: _options(mu[i], slip[i]) for i in touching.tolist()}
+    groups = _groups(here, touching)
+    working = [list(product(*(options[i] for i in group.tolist()))) for group in groups]
+    if len(groups) > 1:
+        working = [
+            # Twice the tolerance: rounding differs a little from that of all groups together.
+            [c for c in every if law_of(group, c).evaluate(here, v).margin >= -2.0 * HOLDS]
+            for group, every in zip(groups, working, strict=True)
+        ]
+    order = np.concatenate(groups) if groups else touching
+    found = [sum(parts, ()) for parts in product(*working)]
+    # In the order of all contacts, on which the draws of a seed depend.
+    rank = {(i, mode): k for i in options for k, mode in enumerate(options[i])}
+    places = np.argsort(order)
+    found.sort(key=lambda choice: [rank[int(order[p]), choice[p]] for p in places])
+    for choice in found:
+        law = law_of(order, choice)
+        sustained = law.evaluate(here, v)
+        if sustained.holds:
+            yield law, sustained
+
+
+def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
+    """Return the contacts in groups that do not move each other."""
+    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
+    flat = J.reshape(-1, J.shape[-1])
+    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
+    size = np.sqrt(np.diagonal(A))
+    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), 2, len(touching), 2)
+    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
+    return [touching[label == k] for k in range(count)]
+
+
+def _options(mu: float, slip: float) -> tuple[int, ...]:
+    if mu == 0.0:
+        return (SMOOTH, FREE)
+    if slip != 0.0:
+        return (PLUS if slip > 0.0 else MINUS, FREE)
+    return (STICKING, PLUS, MINUS, FREE)

@@ -1,31 +1,25 @@
-"""Sustained contact: the finite forces that go with a state, and every choice of modes that works.
+"""Sustained contact: the finite forces of a choice of modes, and whether its conditions hold.
 
 A contact that touches and does not part has a normal acceleration a_n and a force lambda_n with
 0 <= a_n, 0 <= lambda_n and a_n lambda_n = 0. Friction opposes the slip, or, where there is none,
 the slip that begins. A choice of modes for all contacts turns these conditions into linear
 equations, C dv/dt + bias = 0 with forces along G, and some inequalities, the *margins* of the
-choice. Trying all choices finds all solutions: none is Painleve's paradox, several are
-indeterminacy.
+choice. `choice.solutions` tries all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse.csgraph import connected_components
 
 from carom.kernels import sustained as kernels
 from carom.kernels.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING
-from carom.systems.system import Dynamics
+from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["FREE", "MINUS", "PLUS", "SMOOTH", "STICKING", "ContactLaw", "Sustained", "solutions"]
-
-NAMES = ("free", "sticking", "sliding +", "sliding -", "closed")
+__all__ = ["FREE", "MINUS", "PLUS", "SMOOTH", "STICKING", "ContactLaw", "Sustained", "settle"]
 
 SLIP = np.array([0.0, 0.0, 1.0, -1.0, 0.0])
 """Direction of each mode's slip."""
@@ -35,9 +29,6 @@ STABILIZATION = 20.0
 
 DEPENDENT = 1e-10
 """Singular values of the scaled equations below this share of the largest count as zero."""
-
-COUPLED = 1e-12
-"""Contacts move each other if one's impulse moves the other by more than this share."""
 
 KEPT = 1e-7
 """A closed contact stays closed if it accelerates by no more than this share of its unit."""
@@ -64,7 +55,7 @@ class Sustained:
 
     @property
     def holds(self) -> bool:
-        """Tell whether every condition holds, up to rounding."""
+        """Return whether every condition holds, up to rounding."""
         return self.margin >= -HOLDS
 
 
@@ -182,16 +173,16 @@ class ContactLaw:
             margins = self.margins(here, force, acceleration)
         return Sustained(self.modes, force, acceleration, float(margins.min(initial=1.0)))
 
-    def settled(self, here: Dynamics, v: FloatArray) -> ContactLaw:
+    def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         """Return this law with the inner forces that friction likes best at a state."""
         if not self.is_dependent(here):
             return self
         plain = replace(self, inner=None)
         force, _ = plain.solve(here, v)
-        return replace(self, inner=self.best_forces(here, force, centered=True) - force)
+        return replace(self, inner=self.best_forces(here, force, centered=centered) - force)
 
     def is_dependent(self, here: Dynamics) -> bool:
-        """Tell whether several forces lead to one acceleration."""
+        """Return whether several forces lead to one acceleration."""
         closed = np.flatnonzero(self.modes != FREE)
         stick = np.flatnonzero(self.modes == STICKING)
         if len(closed) == 0:
@@ -222,7 +213,7 @@ class ContactLaw:
         return np.vstack([normal, tangent[stick]]), np.vstack([normal - drag, tangent[stick]])
 
     def _is_kept(self, here: Dynamics, v: FloatArray, acceleration: FloatArray) -> bool:
-        """Tell whether forces exist that keep closed contacts closed, and sticking ones still."""
+        """Return whether forces exist that keep closed contacts closed, and sticking ones still."""
         closed = self.modes != FREE
         stick = self.modes == STICKING
         a_n = here.J_n @ acceleration + here.bias[:, 0]
@@ -288,69 +279,18 @@ class _Conditions:
         return np.asarray(result.x[:n]), float(result.x[n]), binding
 
 
-def solutions(
-    here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
-) -> Iterator[tuple[ContactLaw, Sustained]]:
-    """Yield every choice of modes whose conditions hold.
-
-    Bodies that do not touch each other are looked at one by one first, since choices multiply:
-    only what works for each group of contacts alone is tried for all of them together.
-
-    Args:
-        here: The system at the state.
-        v: (nv,) velocity.
-        mu: (m,) friction coefficients.
-        touching: Contacts that touch and do not part.
-        slip: (m,) sign of each contact's slip, 0 at rest.
-    """
-
-    def law_of(contacts: IntArray, choice: tuple[int, ...]) -> ContactLaw:
-        modes = np.zeros(len(mu), dtype=np.int64)
-        modes[contacts] = choice
-        begins = np.zeros(len(mu), dtype=np.bool_)
-        # A contact that slides already has no condition on how its slip goes on.
-        begins[contacts] = (slip[contacts] == 0.0) | (modes[contacts] == FREE)
-        return ContactLaw(modes, mu, begins)
-
-    options = {i: _options(mu[i], slip[i]) for i in touching.tolist()}
-    groups = _groups(here, touching)
-    working = [list(product(*(options[i] for i in group.tolist()))) for group in groups]
-    if len(groups) > 1:
-        working = [
-            # Twice the tolerance: rounding differs a little from that of all groups together.
-            [c for c in every if law_of(group, c).evaluate(here, v).margin >= -2.0 * HOLDS]
-            for group, every in zip(groups, working, strict=True)
-        ]
-    order = np.concatenate(groups) if groups else touching
-    found = [sum(parts, ()) for parts in product(*working)]
-    # In the order of all contacts, on which the draws of a seed depend.
-    rank = {(i, mode): k for i in options for k, mode in enumerate(options[i])}
-    places = np.argsort(order)
-    found.sort(key=lambda choice: [rank[int(order[p]), choice[p]] for p in places])
-    for choice in found:
-        law = law_of(order, choice)
-        sustained = law.evaluate(here, v)
-        if sustained.holds:
-            yield law, sustained
-
-
-def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
-    """Return the contacts in groups that do not move each other."""
-    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
-    flat = J.reshape(-1, J.shape[-1])
-    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
-    size = np.sqrt(np.diagonal(A))
-    tied = (A > COUPLED * np.outer(size, size)).reshape(len(touching), 2, len(touching), 2)
-    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
-    return [touching[label == k] for k in range(count)]
-
-
-def _options(mu: float, slip: float) -> tuple[int, ...]:
-    if mu == 0.0:
-        return (SMOOTH, FREE)
-    if slip != 0.0:
-        return (PLUS if slip > 0.0 else MINUS, FREE)
-    return (STICKING, PLUS, MINUS, FREE)
+def settle(system: System, q: FloatArray, v: FloatArray, t: float, modes: IntArray) -> FloatArray:
+    """Return the configuration nearest to q in which closed contacts have no gap."""
+    closed = np.flatnonzero(modes != FREE)
+    for _ in range(3):
+        here = system.dynamics(q, v, t)
+        gaps = here.phi[closed]
+        if len(closed) == 0 or np.abs(gaps).max() <= 1e-15:
+            break
+        step = np.linalg.solve(here.M, here.J_n[closed].T)
+        change = step @ np.linalg.lstsq(here.J_n[closed] @ step, gaps, rcond=1e-10)[0]
+        q = q - system.velocity_map(q) @ change
+    return q
 
 
 def _span(G: FloatArray) -> FloatArray:

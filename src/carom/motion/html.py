@@ -1,0 +1,56 @@
+"""Motions as notebooks show them: a table, and a small figure where matplotlib is installed."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from carom.motion.trajectory import Trajectory
+
+MOST_ROWS = 20
+"""Maximum number of rows of a table."""
+
+MOST_DRAWN = 100
+"""Maximum number of motions in a figure."""
+
+
+def page(title: str, text: str, *parts: str) -> str:
+    """Return a title, a text and finished parts as one block of HTML."""
+    return f"<div><b>{escape(title)}</b><p>{escape(text)}</p>{''.join(parts)}</div>"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table; names in it may hold any characters."""
+    lines = [_line("th", head), *(_line("td", row) for row in rows[:MOST_ROWS])]
+    if len(rows) > MOST_ROWS:
+        lines.append(f'<tr><td colspan="{len(head)}">… {len(rows) - MOST_ROWS} more</td></tr>')
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def figure(motions: Sequence[Trajectory]) -> str:
+    """Return an image of all coordinates over time, or nothing without matplotlib."""
+    try:
+        # Not imported by name: the library itself does without matplotlib.
+        drawing = import_module("matplotlib.figure").Figure(figsize=(5.0, 2.2), layout="tight")
+    except ImportError:
+        return ""
+    axes = drawing.subplots()
+    colors = [f"C{i}" for i in range(10)]
+    for motion in motions[:MOST_DRAWN]:
+        for i, q in enumerate(motion.q.T):
+            axes.plot(motion.t, q, color=colors[i % 10], linewidth=0.8)
+    axes.set_xlabel("t [s]")
+    axes.set_ylabel("q")
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png", dpi=80)
+    image = base64.b64encode(buffer.getvalue()).decode()
+    return f'<img alt="coordinates over time" src="data:image/png;base64,{image}">'
