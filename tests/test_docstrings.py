@@ -40,7 +40,6 @@ PUBLIC = {
     "carom.guarantees.uniqueness": None,
     "carom.stepping.lcp": None,
     "carom.motion.bundle": None,
-    "carom.motion.files": None,
     "carom.motion.parts": ("Impact", "Layout", "Segment", "States"),
     "carom.motion.simulation": None,
     "carom.motion.trajectory": None,

@@ -131,7 +131,7 @@ class TestOut:
         assert json.loads((folder / "motion.json").read_text()) == read_json(capsys, *BLOCK)
         assert (folder / "motion.png").read_bytes()[1:4] == b"PNG"
         motion = motion_of(scene, 0.05)
-        loaded = carom.load_trajectory(folder / "trajectory.npz", scene.system)
+        loaded = carom.load(folder / "trajectory.npz").with_system(scene.system)
         np.testing.assert_array_equal(loaded.q, motion.q)
         with Image.open(folder / "motion.gif") as gif:
             # Short motions are shown slowly, for two seconds.

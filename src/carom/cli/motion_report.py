@@ -14,7 +14,6 @@ from carom.cli.figures import load_plots, png
 from carom.cli.laws import law_settings
 from carom.cli.report import File, Report
 from carom.cli.tables import shortened, table
-from carom.motion.files import save_trajectory
 from carom.systems import PlanarSystem
 
 if TYPE_CHECKING:
@@ -191,7 +190,7 @@ class MotionReport(Report):
 
     def files(self) -> dict[str, File]:
         """Return the motion itself, the figure and moving pictures."""
-        files: dict[str, File] = {"trajectory.npz": partial(save_trajectory, self.motion)}
+        files: dict[str, File] = {"trajectory.npz": self.motion.save}
         plots = load_plots()
         if plots is not None:
             title = f"{self.scene.name}: {self.scene.description}"

@@ -33,7 +33,7 @@ EPILOG = """\
 files in DIR, each of which appears whole or not at all:
   summary.txt     what is printed
   motion.json     what --json prints: impacts, segments and the end
-  trajectory.npz  the motion, as carom.load_trajectory reads it
+  trajectory.npz  the motion, as carom.load reads it
   motion.png      coordinates, velocities, energy and impulses over time
   motion.gif      the motion as a moving picture, if the scene is planar
   motion.html     the same as a page with a player (with --animate)

@@ -9,6 +9,8 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from carom.systems.names import names
+
 if TYPE_CHECKING:
     from carom.motion.trajectory import Trajectory
 
@@ -44,12 +46,14 @@ def figure(motions: Sequence[Trajectory]) -> str:
     except ImportError:
         return ""
     axes = drawing.subplots()
-    colors = [f"C{i}" for i in range(10)]
-    for motion in motions[:MOST_DRAWN]:
-        for i, q in enumerate(motion.q.T):
-            axes.plot(motion.t, q, color=colors[i % 10], linewidth=0.8)
+    words = names(motions[0].system, motions[0].layout.nq)
+    for k, motion in enumerate(motions[:MOST_DRAWN]):
+        for i, (q, word) in enumerate(zip(motion.q.T, words, strict=True)):
+            # A dollar would start a formula.
+            label = str(word).replace("$", r"\$") if k == 0 else None
+            axes.plot(motion.t, q, color=f"C{i % 10}", linewidth=0.8, label=label)
     axes.set_xlabel("t [s]")
-    axes.set_ylabel("q")
+    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     buffer = io.BytesIO()
     drawing.savefig(buffer, format="png", dpi=80)
     image = base64.b64encode(buffer.getvalue()).decode()

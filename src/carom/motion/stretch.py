@@ -117,9 +117,8 @@ class Stretch:
                 break
             self.num_steps += 1
             start, dense = float(solver.t_old), solver.dense_output()
-            event = first_event(
-                lambda t, dense=dense: self.see(t, dense(t)), start, float(solver.t), seen, rounding
-            )
+            look = partial(self._look, dense)
+            event = first_event(look, start, float(solver.t), seen, rounding)
             end = float(solver.t) if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))
@@ -132,3 +131,6 @@ class Stretch:
             return None, y
         modes = tuple(MODES[i] for i in self.law.modes)
         return Segment(np.array(knots), np.array(coefficients), modes), y
+
+    def _look(self, dense: Callable[[float], FloatArray], t: float) -> Sight:
+        return self.see(t, dense(t))

@@ -95,9 +95,8 @@ class Trajectory:
         checks.integer("seed", self.seed, 0)
         nq, nv, _ = self.layout
         system = self.system
-        if system is not None and (system.nq, system.nv, system.contacts) != (
-            *(nq, nv, self.contacts),
-        ):
+        expected = (nq, nv, self.contacts)
+        if system is not None and (system.nq, system.nv, system.contacts) != expected:
             raise InvalidOption(
                 f"system: expected one with {nq} coordinates and contacts "
                 f"{', '.join(self.contacts)}, got {system.nq} and {', '.join(system.contacts)}"
@@ -255,9 +254,9 @@ class Trajectory:
         Raises:
             InvalidOption: Both or none are given, or one lies outside of the motion.
         """
-        if (t is None) == (s is None):
-            raise InvalidOption("at: give either t or s")
         clock, values = ("t", t) if s is None else ("s", s)
+        if values is None or (t is not None and s is not None):
+            raise InvalidOption("at: give either t or s")
         asked = np.atleast_1d(checks.floats(clock, values))
         if asked.ndim != 1:
             raise InvalidOption(f"{clock}: expected a number or a list, got shape {asked.shape}")
