@@ -190,8 +190,8 @@ class Motion:
     def _draw(self, problem: ImpactProblem) -> ImpactPath:
         """Draw one way in which an impact goes.
 
-        A law that refuses the first impact does not suit the system; one that refuses a later
-        one, perhaps for its number of contacts, must not lose the motion so far.
+        A law that refuses an impact at the very start does not suit the system; one that refuses
+        a later one, perhaps for its number of contacts, must not lose the motion so far.
         """
         try:
             return self.law.draw_path(problem, self._draw_seed())
