@@ -9,6 +9,7 @@ are told apart by how they work a moment later.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -120,9 +121,33 @@ class _Way(NamedTuple):
 def ways_on(moment: Moment) -> list[ContactLaw]:
     """Return modes for every acceleration with which a motion can go on.
 
-    None if no finite force solves the contacts, now or a moment later. Where no modes work both
-    now and then, those of then are returned.
+    None if no finite force solves the contacts, now or a moment later. Contacts that do not move
+    each other are looked at apart, since choices multiply.
     """
+    mu = moment.system.mu
+    none = ContactLaw(np.zeros(len(mu), np.int64), mu, np.zeros(len(mu), np.bool_))
+    groups = _groups(moment.dynamics(), moment.touching)
+    apart = [_lasting(moment._replace(touching=group)) for group in groups]
+    return [reduce(_joined, laws, none) for laws in product(*apart)]
+
+
+def _joined(one: ContactLaw, other: ContactLaw) -> ContactLaw:
+    return ContactLaw(one.modes + other.modes, one.mu, one.resting | other.resting)
+
+
+def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
+    """Return the contacts in groups that do not move each other."""
+    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
+    flat = J.reshape(-1, J.shape[-1])
+    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
+    size = np.sqrt(np.diagonal(A))
+    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), 2, len(touching), 2)
+    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
+    return [touching[label == k] for k in range(count)]
+
+
+def _lasting(moment: Moment) -> list[ContactLaw]:
+    """Return the modes that work now and a moment later, or else those that work then."""
     ways = _ways(moment)
     lasting = [way for way in ways if way.ahead > -HOLDS]
     if ways and not lasting:
@@ -136,7 +161,17 @@ def _ways(moment: Moment) -> list[_Way]:
     here = moment.dynamics()
     usual = _usual(here)
     best: list[_Way] = []
-    for law, found in solutions(here, moment.v, moment.system.mu, moment.touching, moment.slip):
+
+    def is_beaten(modes: IntArray, acceleration: FloatArray) -> bool:
+        """Return whether a way that lasts has this acceleration with more contacts at rest."""
+        rank = (True, int((modes == STICKING).sum()) + 1)
+        return any(
+            way.merit >= rank and _is_same(way.found.acceleration, acceleration, usual)
+            for way in best
+        )
+
+    mu, touching, slip = moment.system.mu, moment.touching, moment.slip
+    for law, found in solutions(here, moment.v, mu, touching, slip, is_beaten):
         later = moment.later(found.acceleration, usual)
         way = _Way(law, found, law.evaluate(later.dynamics(), later.v).margin)
         for k, other in enumerate(best):
@@ -160,60 +195,25 @@ def _is_same(one: FloatArray, other: FloatArray, usual: float) -> bool:
 
 
 def solutions(
-    here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
+    here: Dynamics,
+    v: FloatArray,
+    mu: FloatArray,
+    touching: IntArray,
+    slip: FloatArray,
+    is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
 ) -> Iterator[tuple[ContactLaw, Sustained]]:
-    """Yield every choice of modes whose conditions hold.
-
-    Bodies that do not touch each other are looked at one by one first, since choices multiply:
-    only what works for each group of contacts alone is tried for all of them together.
-
-    Args:
-        here: The system at the state.
-        v: (nv,) velocity.
-        mu: (m,) friction coefficients.
-        touching: Contacts that touch and do not part.
-        slip: (m,) sign of each contact's slip, 0 at rest.
-    """
-
-    def law_of(contacts: IntArray, choice: tuple[int, ...]) -> ContactLaw:
+    """Yield every choice of modes whose conditions hold, but for those that are beaten."""
+    resting = np.zeros(len(mu), dtype=np.bool_)
+    resting[touching] = True
+    for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
         modes = np.zeros(len(mu), dtype=np.int64)
-        modes[contacts] = choice
-        begins = np.zeros(len(mu), dtype=np.bool_)
+        modes[touching] = choice
         # A contact that slides already has no condition on how its slip goes on.
-        begins[contacts] = (slip[contacts] == 0.0) | (modes[contacts] == FREE)
-        return ContactLaw(modes, mu, begins)
-
-    options = {i: _options(mu[i], slip[i]) for i in touching.tolist()}
-    groups = _groups(here, touching)
-    working = [list(product(*(options[i] for i in group.tolist()))) for group in groups]
-    if len(groups) > 1:
-        working = [
-            # Twice the tolerance: rounding differs a little from that of all groups together.
-            [c for c in every if law_of(group, c).evaluate(here, v).margin >= -2.0 * HOLDS]
-            for group, every in zip(groups, working, strict=True)
-        ]
-    order = np.concatenate(groups) if groups else touching
-    found = [sum(parts, ()) for parts in product(*working)]
-    # In the order of all contacts, on which the draws of a seed depend.
-    rank = {(i, mode): k for i in options for k, mode in enumerate(options[i])}
-    places = np.argsort(order)
-    found.sort(key=lambda choice: [rank[int(order[p]), choice[p]] for p in places])
-    for choice in found:
-        law = law_of(order, choice)
-        sustained = law.evaluate(here, v)
-        if sustained.holds:
-            yield law, sustained
-
-
-def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
-    """Return the contacts in groups that do not move each other."""
-    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
-    flat = J.reshape(-1, J.shape[-1])
-    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
-    size = np.sqrt(np.diagonal(A))
-    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), 2, len(touching), 2)
-    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
-    return [touching[label == k] for k in range(count)]
+        begins = resting & ~((slip != 0.0) & (modes != FREE))
+        law = ContactLaw(modes, mu, begins)
+        found = law.evaluate(here, v, is_beaten)
+        if found.holds:
+            yield law, found
 
 
 def _options(mu: float, slip: float) -> tuple[int, ...]:

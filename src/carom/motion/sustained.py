@@ -9,6 +9,7 @@ choice. `choice.solutions` tries all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -159,10 +160,18 @@ class ContactLaw:
         force[stick, 1] = x[k:]
         return force
 
-    def evaluate(self, here: Dynamics, v: FloatArray) -> Sustained:
-        """Return forces, acceleration and the tightest margin, with the best of all forces."""
+    def evaluate(
+        self,
+        here: Dynamics,
+        v: FloatArray,
+        is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
+    ) -> Sustained:
+        """Return forces, acceleration and the tightest margin, with the best of all forces.
+
+        Modes that are beaten whether they hold or not, as their acceleration tells, fail at once.
+        """
         force, acceleration = self.solve(here, v)
-        if not self._is_kept(here, v, acceleration):
+        if is_beaten(self.modes, acceleration) or not self._is_kept(here, v, acceleration):
             return Sustained(self.modes, force, acceleration, -np.inf)
         margins = self.margins(here, force, acceleration)
         # Other forces change no acceleration, so they cannot mend its conditions.
