@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -144,7 +145,7 @@ def test_workers_end_with_their_parent(method, number, tmp_path):
 
 def test_what_cannot_be_sent_is_forked_or_told(monkeypatch):
     system = carom.systems.PlanarSystem(SCENE.system.bodies, [], inputs=lambda *_: np.zeros(3))
-    job = bundles._Job(system, SCENE.q, SCENE.v, DURATION, LAW, 0, {})
+    job = partial(carom.simulate, system, SCENE.q, SCENE.v, DURATION, LAW)
     spawn = bundles.multiprocessing.get_context("spawn")
     monkeypatch.setattr(bundles.multiprocessing, "get_context", lambda method=None: method or spawn)
     monkeypatch.setattr(bundles.multiprocessing, "get_all_start_methods", lambda: ["fork"])
@@ -152,7 +153,7 @@ def test_what_cannot_be_sent_is_forked_or_told(monkeypatch):
     monkeypatch.setattr(bundles.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
     with pytest.raises(carom.InvalidOption, match=r"pickled.*num_processes=1"):
         bundles._context(job)
-    fine = bundles._Job(SCENE.system, SCENE.q, SCENE.v, DURATION, LAW, 0, {})
+    fine = partial(carom.simulate, SCENE.system, SCENE.q, SCENE.v, DURATION, LAW)
     assert bundles._context(fine) is spawn
 
 

@@ -7,10 +7,12 @@ import os
 import pickle
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from itertools import chain
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -86,9 +88,8 @@ class Bundle:
 
     def __post_init__(self) -> None:
         checks.integer("seed", self.seed, 0)
-        if not self.trajectories or not all(
-            isinstance(motion, Trajectory) for motion in self.trajectories
-        ):
+        kinds = {type(motion) for motion in self.trajectories}
+        if kinds != {Trajectory}:
             raise InvalidOption("trajectories: expected one motion or more")
         if len({(motion.layout, motion.contacts) for motion in self.trajectories}) > 1:
             raise InvalidOption("trajectories: expected motions of one system, got several")
@@ -128,9 +129,7 @@ class Bundle:
         Raises:
             InvalidOption: The system has other coordinates or contacts.
         """
-        return replace(
-            self, trajectories=tuple(motion.with_system(system) for motion in self.trajectories)
-        )
+        return Bundle(tuple(each.with_system(system) for each in self.trajectories), self.seed)
 
     def __len__(self) -> int:
         return len(self.trajectories)
@@ -181,27 +180,20 @@ class Bundle:
             xarray = import_module("xarray")
         except ImportError as error:
             raise MissingExtra('to_xarray needs xarray: pip install "carom[tables]"') from error
-        first = self.trajectories[0]
-        axes = {
-            "coordinate": [str(name) for name in names(first.system, first.layout.nq)],
-            "velocity": [str(name) for name in names(first.system, first.layout.nv, "v")],
+        (nq, nv, _), system = self.trajectories[0].layout, self.trajectories[0].system
+        values = {
+            "q": (("motion", "time", "coordinate"), self.q_at(times)),
+            "v": (("motion", "time", "velocity"), self.v_at(times)),
         }
-        about = {
-            key: ("motion", [getattr(motion, key) for motion in self.trajectories])
-            for key in ("seed", "status")
+        coordinates = {
+            "motion": np.arange(len(self)),
+            "time": ("time", np.atleast_1d(checks.floats("times", times)), {"units": "s"}),
+            "coordinate": [str(name) for name in names(system, nq)],
+            "velocity": [str(name) for name in names(system, nv, "v")],
+            "seed": ("motion", [motion.seed for motion in self.trajectories]),
+            "status": ("motion", [motion.status for motion in self.trajectories]),
         }
-        return xarray.Dataset(
-            {
-                "q": (("motion", "time", "coordinate"), self.q_at(times)),
-                "v": (("motion", "time", "velocity"), self.v_at(times)),
-            },
-            {
-                "motion": np.arange(len(self)),
-                "time": ("time", np.atleast_1d(checks.floats("times", times)), {"units": "s"}),
-                **axes,
-                **about,
-            },
-        )
+        return xarray.Dataset(values, coordinates)
 
     def _at(self, times: ArrayLike, name: str) -> FloatArray:
         asked = np.atleast_1d(checks.floats("times", times))
@@ -255,55 +247,29 @@ def simulate_many(
         (4, 4)
     """
     checks.integer("num", num, 1)
-    checks.integer("seed", seed, 0, 2**53 - 1)
+    seed = checks.integer("seed", seed, 0, 2**53 - 1)
     if num_processes is not None:
         checks.integer("num_processes", num_processes, 1)
-    processes = min(num, num_processes or available_cores())
-    job = _Job(system, q, v, duration, law, int(seed), options)
+    seeds = [int(np.random.default_rng([seed, i]).integers(2**53)) for i in range(num)]
+    job = partial(simulate, system, q, v, duration, law, **options)
     # The first one runs here: bad input is told at once, and kernels are compiled once.
-    motions: list[Trajectory] = [job.run(0)]
-    if progress is not None:
-        progress(1, num)
-    for motion in _run(job, range(1, num), processes):
-        motions.append(motion)
+    motions: dict[int, Trajectory] = {}
+    first = (job(seed=seeds[0]),)
+    others = _run(job, seeds[1:], min(num, num_processes or available_cores()))
+    for done, motion in enumerate(chain(first, others), start=1):
+        motions[motion.seed] = replace(motion, system=system)
         if progress is not None:
-            progress(len(motions), num)
-    by_seed = {motion.seed: motion for motion in motions}
-    return Bundle(tuple(by_seed[job.seed_of(i)] for i in range(num)), int(seed))
+            progress(done, num)
+    return Bundle(tuple(motions[each] for each in seeds), seed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What all motions of a bundle share."""
+Job = Callable[..., Trajectory]
 
-    system: System
-    q: ArrayLike
-    v: ArrayLike
-    duration: float
-    law: ImpactLaw
-    seed: int
-    options: dict[str, Any]
-
-    def seed_of(self, i: int) -> int:
-        return int(np.random.default_rng([self.seed, i]).integers(2**53))
-
-    def run(self, i: int) -> Trajectory:
-        return simulate(
-            self.system,
-            self.q,
-            self.v,
-            self.duration,
-            self.law,
-            seed=self.seed_of(i),
-            **self.options,
-        )
-
-
-_job: _Job | None = None
+_job: Job | None = None
 """The job of a worker process, handed over when it starts."""
 
 
-def _take(job: _Job) -> None:
+def _take(job: Job) -> None:
     """Begin as a worker: keep the job, and end when the parent does."""
     global _job
     _job = job
@@ -323,28 +289,28 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _work(i: int) -> Trajectory:
+def _work(seed: int) -> Trajectory:
     assert _job is not None
     # The system stays here: it may not be one that can be sent.
-    return replace(_job.run(i), system=None)
+    return replace(_job(seed=seed), system=None)
 
 
-def _run(job: _Job, items: range, processes: int) -> Iterator[Trajectory]:
+def _run(job: Job, seeds: Sequence[int], processes: int) -> Iterator[Trajectory]:
     """Yield motions as they are done; what has not begun is dropped on Ctrl-C."""
-    if processes == 1 or len(items) < 2:
-        yield from map(job.run, items)
+    if processes == 1 or len(seeds) < 2:
+        yield from (job(seed=seed) for seed in seeds)
         return
     context = _context(job)
     with ProcessPoolExecutor(processes, context, initializer=_take, initargs=(job,)) as pool:
         try:
-            for done in as_completed([pool.submit(_work, i) for i in items]):
-                yield replace(done.result(), system=job.system)
+            for done in as_completed([pool.submit(_work, seed) for seed in seeds]):
+                yield done.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def _context(job: _Job) -> multiprocessing.context.BaseContext:
+def _context(job: Job) -> multiprocessing.context.BaseContext:
     """Return how to start processes: as Python is set to, or by a fork if that sends too much."""
     context = multiprocessing.get_context()
     if context.get_start_method() == "fork":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -181,7 +181,8 @@ class Motion:
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
         impulse[1:, which] += np.cumsum(_impulses(path), axis=0)
         q = np.array([self.q, self.q])
-        self._record(kind, 0.0, problem.contacts, q, path.v, impulse, path.modes)
+        contacts, modes = problem.contacts, path.modes
+        self._record(kind, 0.0, contacts=contacts, q=q, v=path.v, impulse=impulse, modes=modes)
         self.v = np.array(path.v[-1])
         self.num_impacts += 1
         self.begun.clear()
@@ -245,28 +246,20 @@ class Motion:
         impulse = np.array([self.impulse, self.impulse + share * found.impulse])
         modes = (tuple(MODES[i] for i in law.modes[took_turns]),)
         contacts = tuple(name for name in self.system.contacts if name in names)
-        q_both, v_both = np.array([self.q, q]), np.array([self.v, v])
-        self._record("accumulation", duration, contacts, q_both, v_both, impulse, modes)
+        both = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
+        self._record("accumulation", duration, contacts=contacts, modes=modes, **both)
         self.q, self.v = settle(self.system, q, v, self.t, law.modes), v
         self.t += duration
         self.begun.clear()
         self.recent.clear()
         return True
 
-    def _record(
-        self,
-        kind: str,
-        duration: float,
-        contacts: tuple[str, ...],
-        q: FloatArray,
-        v: FloatArray,
-        impulse: FloatArray,
-        modes: tuple[tuple[str, ...], ...],
-    ) -> None:
+    def _record(self, kind: str, duration: float, **fields: Any) -> None:
         """Add an impact to the record, and take over its impulses."""
+        q, v = fields["q"], fields["v"]
         energy = np.array([self.system.energy(q[0], v[0]), self.system.energy(q[1], v[-1])])
-        self.parts.append(Impact(kind, self.t, duration, contacts, q, v, impulse, energy, modes))
-        self.impulse = impulse[-1]
+        self.parts.append(Impact(kind, self.t, duration, energy=energy, **fields))
+        self.impulse = fields["impulse"][-1]
 
     def _rounding(self) -> float:
         """Return how far rounding of positions may change a gap [m]."""

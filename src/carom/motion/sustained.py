@@ -40,14 +40,7 @@ HOLDS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sustained:
-    """What contacts do in one choice of modes.
-
-    Attributes:
-        modes: (m,) mode of every contact.
-        force: (m, 2) contact forces, normal first [N].
-        acceleration: (nv,) dv/dt.
-        margin: By how much the tightest condition holds, free of units; >= 0 up to rounding.
-    """
+    """Modes (m,), contact forces (m, 2) and dv/dt (nv,) whose conditions hold by a margin."""
 
     modes: IntArray
     force: FloatArray
@@ -62,14 +55,11 @@ class Sustained:
 
 @dataclass(frozen=True, eq=False)
 class ContactLaw:
-    """Forces and conditions of one choice of modes, at any state.
+    """Forces and conditions of one choice of modes (m,), at any state.
 
-    Attributes:
-        modes: (m,) mode of every contact.
-        mu: (m,) friction coefficients.
-        resting: (m,) which contacts, if they are free or slide, only begin to.
-        inner: (m, 2) forces that cancel, to be added where contacts depend on each other; they
-            turn the forces of least norm into ones that friction allows.
+    Contacts that are `resting`, if they are free or slide, only begin to. Where contacts depend on
+    each other, `inner` forces (m, 2) that cancel turn those of least norm into ones that friction
+    allows.
     """
 
     modes: IntArray
@@ -234,12 +224,9 @@ class ContactLaw:
 
 @dataclass(frozen=True, eq=False)
 class _Conditions:
-    """What friction asks of forces x: rows @ x <= 0, with the acceleration left as it is.
+    """What friction asks of forces x: rows @ x <= 0, with margins in `units` (r,) [N].
 
-    Attributes:
-        rows: (r, n) conditions.
-        units: (r,) force in which the margin of each is measured [N].
-        span: (n, rank) basis of the forces that have an effect.
+    The acceleration is kept: `span` (n, rank) is a basis of the forces that have an effect.
     """
 
     rows: FloatArray

@@ -28,12 +28,8 @@ class Name(NamedTuple):
 def names(system: System | None, count: int, of: str = "q") -> list[Name]:
     """Return the names of all coordinates, or of all velocities.
 
-    Those of a planar system are called after bodies and joints, all others by number.
-
-    Args:
-        system: The system, if known.
-        count: How many there are.
-        of: "q" for coordinates, "v" for velocities.
+    Those of a planar system are called after bodies and joints, all others by number; `of` is "q"
+    for coordinates and "v" for velocities.
     """
     checks.choice("of", of, ("q", "v"))
     if not isinstance(system, PlanarSystem):

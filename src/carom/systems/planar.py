@@ -204,8 +204,11 @@ class PlanarSystem(OnePassSystem):
         self, name: str, value: ArrayLike, error: type[CaromError] = InvalidOption
     ) -> FloatArray:
         # A short way for arrays: motions ask many thousand times.
-        is_vector = isinstance(value, np.ndarray) and value.dtype == np.float64
-        if is_vector and value.shape == (self.nv,) and np.isfinite(value).all():
+        if (
+            isinstance(value, np.ndarray)
+            and (value.dtype, value.shape) == (np.float64, (self.nv,))
+            and np.isfinite(value).all()
+        ):
             return np.ascontiguousarray(value)
         return checks.vector(name, value, self.nv, error)
 
