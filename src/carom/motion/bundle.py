@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from carom import checks, io
+from carom import checks, io, notebook
 from carom.errors import InvalidOption, MissingExtra
 from carom.laws.law import ImpactLaw
-from carom.motion import html
 from carom.motion.simulation import simulate
-from carom.motion.trajectory import Trajectory
+from carom.motion.trajectory import MOST_ROWS, Trajectory
 from carom.stepping.sampler import available_cores
 from carom.systems.names import names
 from carom.systems.system import System
@@ -102,15 +101,14 @@ class Bundle:
         )
 
     def _repr_html_(self) -> str:
-        ends = Counter(motion.status for motion in self.trajectories)
-        text = ", ".join(f"{status}: {count}" for status, count in ends.items())
+        head = ("motion", "seed", "status", "end [s]", "impacts")
         rows = [
             (str(i), str(m.seed), m.status, f"{m.end_time:.6g}", str(len(m.impacts)))
-            for i, m in enumerate(self.trajectories)
+            for i, m in enumerate(self.trajectories[:MOST_ROWS])
         ]
-        head = ("motion", "seed", "status", "end [s]", "impacts")
-        figure = html.figure(self.trajectories)
-        return html.page(repr(self), text, html.table(head, rows), figure)
+        ends = Counter(motion.status for motion in self.trajectories)
+        notes = [f"{status}: {count} motions" for status, count in ends.items()]
+        return notebook.page(repr(self), head, rows, notes, figure_of=self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the motions to a .json or .npz file; `carom.load` reads it.

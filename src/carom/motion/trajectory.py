@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom import checks, io
+from carom import checks, io, notebook
 from carom.errors import InvalidOption
-from carom.motion import html
 from carom.motion.parts import Impact, Layout, Segment, States
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.systems.system import System
+
+
+MOST_ROWS = 20
+"""Number of rows that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +140,10 @@ class Trajectory:
         )
 
     def _repr_html_(self) -> str:
-        rows = [_row(self.contacts, part) for part in self.parts]
         head = ("from [s]", "to [s]", "what", "contacts", "energy lost [J]")
-        return html.page(repr(self), self.message, html.table(head, rows), html.figure([self]))
+        rows = [_row(self.contacts, part) for part in self.parts[:MOST_ROWS]]
+        notes = (self.message, f"{len(self.segments)} segments and {len(self.impacts)} impacts")
+        return notebook.page(repr(self), head, rows, notes, figure_of=self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the motion to a .json or .npz file; `carom.load` reads it.

@@ -45,7 +45,7 @@ def make(
     require_positive(side=side, mass=mass)
     require_angle("tilt", tilt, math.pi / 2)
     box = Body.box("box", side, side, mass)
-    left, right = box.outline[0].points[:2]
+    left, right = (-side / 2, -side / 2), (side / 2, -side / 2)
     system = PlanarSystem(
         bodies=[box],
         contacts=[

@@ -43,7 +43,7 @@ def make(
     """
     require_positive(width=width, height=height, mass=mass)
     block = Body.box("block", width, height, mass)
-    left, right = block.outline[0].points[:2]
+    left, right = (-width / 2, -height / 2), (width / 2, -height / 2)
     system = PlanarSystem(
         bodies=[block],
         contacts=[
