@@ -62,7 +62,7 @@ def dissipation(
     end = time.monotonic() + max_seconds
     count, steps, largest, loss = 0, 0, -1.0, 1.0
     for i in range(min(num_paths, len(outcomes))):
-        path = outcomes._path(i)
+        path = outcomes.path(i)
         energy = problem.kinetic_energy(path.v) / start
         # A contact that was drawn to act, but lifts already, makes a step in which nothing happens.
         acts = (path.lambda_n > NOTHING * problem.space.impulse_unit).any(axis=1)

@@ -132,7 +132,7 @@ class Evolution:
         """Return velocities on the way of some samples."""
         problem, rows = self.collision.problem, []
         for i in range(min(200, len(self.outcomes))):
-            v_c = problem.contact_velocity(self.outcomes._path(i).v)
+            v_c = problem.contact_velocity(self.outcomes.path(i).v)
             rows += [[i, k, *values] for k, values in enumerate(flat(v_c))]
         return Table(("sample", "step", *headings(problem)), rows)
 

@@ -261,5 +261,5 @@ def _hole(values: FloatArray) -> float:
 
 
 def _largest_slip_on_the_way(outcomes: SampledSet, contact: int) -> float:
-    paths = [outcomes._path(i).v for i in range(min(500, len(outcomes)))]
+    paths = [outcomes.path(i).v for i in range(min(500, len(outcomes)))]
     return max(float(np.abs(v @ outcomes.problem.J_t[contact, 0]).max()) for v in paths)
