@@ -1,4 +1,4 @@
-"""Which contacts a MuJoCo model can have: their names, their friction, and what is refused."""
+"""Find which contacts a MuJoCo model can have, with names and friction, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from itertools import combinations
 
 import numpy as np
 
-from carom.errors import InvalidProblem, MissingExtra
+from carom.errors import InvalidOption, InvalidProblem, MissingExtra
 from carom.typing import FloatArray
 
 try:
     import mujoco
 except ModuleNotFoundError as error:
-    raise MissingExtra('carom.adapters.mujoco needs MuJoCo: pip install "carom[mujoco]"') from error
+    raise MissingExtra(
+        'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
+    ) from error
 
-__all__ = ["Pair", "check_model", "check_supported", "contact_names", "find_pairs", "mujoco"]
+__all__ = ["Pair", "check_supported", "contact_names", "find_pairs", "mujoco"]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -51,11 +53,7 @@ class Pair:
 
 
 def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
-    """Return all pairs of geoms that can collide, by the numbers of their geoms.
-
-    Raises:
-        InvalidProblem: A pair has a geom or a friction that is not supported.
-    """
+    """Return all pairs of geoms that can collide, by the numbers of their geoms."""
     explicit = _explicit_pairs(model)
     found = set(explicit)
     for one, other in combinations(range(model.ngeom), 2):
@@ -74,7 +72,7 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
 
 
 def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> tuple[str, ...]:
-    """Return a name for each contact, such as "floor/foot", "floor/foot 2" or "floor/box --+"."""
+    """Return a name for each contact, as "floor/foot", "floor/foot 2" or "floor/box (--+)"."""
     names = _geom_names(model)
     found = []
     for (one, other), pair in pairs.items():
@@ -82,25 +80,13 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     return tuple(found)
 
 
-def check_model(model: object) -> None:
-    """Refuse what is no model, such as the name of its file.
-
-    Raises:
-        InvalidProblem: It is none.
-    """
+def check_supported(model: object, data: mujoco.MjData) -> None:
+    """Refuse what is no model, and a model with parts that carom does not know."""
     if not isinstance(model, mujoco.MjModel):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"model: expected a mujoco.MjModel, got {model!r}; read a file with "
             f"mujoco.MjModel.from_xml_path"
         )
-
-
-def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Refuse a model of which carom cannot tell the truth.
-
-    Raises:
-        InvalidProblem: The message names the part of the model, and what to do about it.
-    """
     if model.nflex:
         raise InvalidProblem(
             "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
@@ -124,13 +110,10 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
-    """Return the number of each <pair> of the model, by the numbers of its geoms.
-
-    Raises:
-        InvalidProblem: Two geoms have several, of which MuJoCo makes contacts as often.
-    """
+    """Return the number of each <pair> of the model, by the numbers of its geoms."""
     keys = [_key(*geoms) for geoms in zip(model.pair_geom1, model.pair_geom2, strict=True)]
     for (one, other), count in Counter(keys).items():
+        # MuJoCo makes their contacts as often, each with its own friction.
         if count > 1:
             names = _geom_names(model)
             raise InvalidProblem(
@@ -148,7 +131,7 @@ def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
 
 
 def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
-    """Tell whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
+    """Return whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
     masks = model.geom_contype, model.geom_conaffinity
     if not any(
         kind[a] & affinity[b]
@@ -177,7 +160,8 @@ def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
                 f"apart: use planes, boxes or meshes, or switch its collisions off with "
                 f'contype="0" conaffinity="0"'
             )
-        if np.any(model.geom_surfacevel[i]):
+        # Older versions of MuJoCo have no such surfaces.
+        if np.any(getattr(model, "geom_surfacevel", {i: 0.0})[i]):
             raise InvalidProblem(
                 f"geom {_geom_names(model)[i]!r} has a surface that moves (surfacevel), and carom "
                 f"knows surfaces that move with their body only: set it to zero"
@@ -196,10 +180,10 @@ def _slots(model: mujoco.MjModel, key: tuple[int, int]) -> tuple[tuple[str, ...]
     if GEOM.mjGEOM_PLANE in kinds:
         feature = key[1 - kinds.index(GEOM.mjGEOM_PLANE)]
         if GEOM.mjGEOM_CAPSULE in kinds:
-            return (" -", " +"), feature
+            return (" (-)", " (+)"), feature
         if GEOM.mjGEOM_BOX in kinds:
             signs = "-+"
-            corners = (f" {signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]}" for i in range(8))
+            corners = (f" ({signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]})" for i in range(8))
             return tuple(corners), feature
     count = 2 if GEOM.mjGEOM_CAPSULE in kinds else MOST_SLOTS
     return ("", *(f" {i}" for i in range(2, count + 1))), -1

@@ -7,13 +7,14 @@ import copy
 import numpy as np
 
 from carom.adapters.mujoco.contacts import mujoco
-from carom.errors import InvalidProblem
+from carom.checks import between, positive
+from carom.errors import InvalidOption
 from carom.typing import FloatArray
 
 IMPEDANCE = 0.9999
 """Nearly 1, so that contacts give way no more than their time constant says."""
 SHORTEST = 2.0
-"""MuJoCo takes a time constant of no less than so many time steps."""
+"""Shortest time constant that MuJoCo takes, in time steps."""
 SWITCHED_OFF = ("ACTUATION", "DAMPER", "FRICTIONLOSS", "GRAVITY", "LIMIT", "SPRING")
 
 
@@ -23,8 +24,8 @@ def engine_outcome(
     *,
     timestep: float = 1e-5,
     timeconst: float = 1e-4,
-    damping_ratio: float = 1.0,
-    duration: float = 0.02,
+    damping_ratio: float = 10.0,
+    duration: float = 1e-3,
 ) -> FloatArray:
     """Return the one velocity with which an impact ends if MuJoCo resolves it.
 
@@ -33,26 +34,33 @@ def engine_outcome(
     switched off, so that all that changes the velocity is contact. Cone and solver stay as the
     model has them.
 
-    With the damping ratio 1, MuJoCo's default, a contact that is hit alone bounces back with
-    exp(-2) = 0.135 of its speed, since contacts push and do not pull. A ratio of 10 leaves 1e-3.
+    The defaults are fair to MuJoCo: contacts are rigid and inelastic, and the robot hardly moves
+    meanwhile. Walker2d, Hopper, Ant and Humanoid of Gymnasium, landing on their feet with 1 m/s,
+    end within 0.3 % of |v_pre|_M of the set; with 20 ms and MuJoCo's own damping ratio 1 they are 3
+    to 10 % off. With that ratio a contact that is hit alone bounces back with exp(-2) = 0.135 of
+    its speed, since contacts push and do not pull; with 10 it keeps 2e-3.
+
+    Compare contact velocities, `problem.contact_velocity(v)` [m/s], or the energy norm |v|_M: a
+    plain norm of v mixes m/s and rad/s.
 
     Args:
         model: The model.
         data: A state in which contacts touch; it is not changed. Contacts that penetrate at the
             start are pushed out, and end faster for it.
-        timestep: Of MuJoCo [s].
-        timeconst: Of contacts, the first number of `solref`, at least two time steps [s].
-        damping_ratio: Of contacts, the second number of `solref`.
-        duration: How long MuJoCo steps [s]. A contact that is a gap apart takes part if it closes
-            in that time. The robot moves on meanwhile, and its velocity is that of where it then
-            is: if all contacts touch at the start and joints are fast, ten times `timeconst` is
-            enough, and better.
+        timestep: Time step of MuJoCo [s].
+        timeconst: Time constant of contacts, the first number of `solref`, at least two time
+            steps [s].
+        damping_ratio: Damping ratio of contacts, the second number of `solref`.
+        duration: How long MuJoCo steps [s]; ten times `timeconst` lets contacts come to rest. A
+            contact that is a gap apart takes part only if it closes in that time: give more for
+            feet that come down one after the other. The velocity is that of where the robot then
+            is.
 
     Returns:
         (nv,) velocity.
 
     Raises:
-        InvalidProblem: An option is out of range, or the motion became infinite.
+        InvalidOption: An option is out of range, or the motion became infinite.
 
     Examples:
         A ball of 2 kg falls with 1 m/s.
@@ -66,18 +74,14 @@ def engine_outcome(
         >>> data = mujoco.MjData(model)
         >>> data.qvel[:] = -1.0
         >>> engine_outcome(model, data).round(2).tolist()
-        [0.14]
-        >>> engine_outcome(model, data, damping_ratio=10.0).round(2).tolist()
         [0.0]
+        >>> engine_outcome(model, data, damping_ratio=1.0).round(2).tolist()
+        [0.14]
     """
-    options = {"timestep": timestep, "damping_ratio": damping_ratio, "duration": duration}
-    for name, value in options.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
-    if not timeconst >= SHORTEST * timestep:
-        raise InvalidProblem(
-            f"timeconst: expected two time steps of {timestep:g} s at least, got {timeconst:g} s"
-        )
+    positive("timestep", timestep)
+    positive("damping_ratio", damping_ratio)
+    positive("duration", duration)
+    between("timeconst", timeconst, SHORTEST * timestep, np.inf)
     stiff = _stiff(model, timestep, (timeconst, damping_ratio))
     trial = mujoco.MjData(stiff)
     trial.qpos[:], trial.qvel[:] = data.qpos, data.qvel
@@ -85,7 +89,7 @@ def engine_outcome(
     trial.eq_active[:] = data.eq_active
     mujoco.mj_step(stiff, trial, nstep=round(duration / timestep))
     if trial.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or not np.isfinite(trial.qvel).all():
-        raise InvalidProblem("MuJoCo's motion became infinite: take a smaller timestep")
+        raise InvalidOption("timestep: MuJoCo's motion became infinite; take a smaller one")
     return np.array(trial.qvel)
 
 
