@@ -25,7 +25,7 @@ NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|-(inf|nan)$", re.IGNO
 """What argparse shall take for a number: by itself it takes -1. and -1e-3 for options."""
 # Per kind of file, the options that bear on it.
 OPTIONS = {
-    "mjcf": ("keyframe", "qpos", "qvel", "gap_tolerance", "directions"),
+    "mjcf": ("keyframe", "stand", "qpos", "qvel", "gap_tolerance", "directions"),
     "urdf": (
         *("feet", "shapes", "mu", "packages", "fixed_base", "stand"),
         *("qpos", "qvel", "gap_tolerance", "directions"),
@@ -59,7 +59,8 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
         "--stand",
         action="store_true",
         default=None,
-        help="URDF: first move the base, and joints if need be, so that all contacts touch",
+        help="first lower the robot until it touches (MJCF), or move base and joints until all "
+        "contacts touch (URDF)",
     )
 
 
@@ -107,9 +108,11 @@ def load_impact(options: argparse.Namespace) -> Target:
 
 
 def _from_mjcf(file: Path, options: argparse.Namespace) -> ImpactProblem:
-    from carom.adapters.mujoco import impact_problem, load_state
+    from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, options.keyframe, options.qpos, options.qvel)
+    if options.stand:
+        data.qpos[:] = MujocoSystem(model, data).stand(data.qpos)
     return impact_problem(model, data, **_settings(options))
 
 

@@ -28,18 +28,12 @@ MOST_SLOTS = 8
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold two geoms that can collide.
+    """Hold how two geoms can touch: from contact number `first` on, one contact per label.
 
-    Attributes:
-        geoms: Their numbers, the smaller first.
-        first: Number of the pair's first contact.
-        labels: What is added to the pair's name for each of its contacts.
-        feature: The geom whose corner or end tells which contact is which, or -1: they are taken
-            as they come.
-        mu: Coefficient of sliding friction.
+    The corner or end of the geom `feature` says which contact is which; if it is -1, they are
+    taken as they come.
     """
 
-    geoms: tuple[int, int]
     first: int
     labels: tuple[str, ...]
     feature: int
@@ -66,7 +60,7 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
             continue
         _check_geoms(model, key)
         labels, feature = _slots(model, key)
-        pairs[key] = Pair(key, first, labels, feature, _friction(model, key, explicit.get(key)))
+        pairs[key] = Pair(first, labels, feature, _friction(model, key, explicit.get(key)))
         first += len(labels)
     return pairs
 
@@ -101,9 +95,8 @@ def check_supported(model: object, data: mujoco.MjData) -> None:
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
             f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
         )
-    for flag in ("CONTACT", "CONSTRAINT"):
-        if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"):
-            word = flag.lower()
+    for word in ("contact", "constraint"):
+        if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{word.upper()}"):
             raise InvalidProblem(
                 f'the model switches contact off: remove <flag {word}="disable"/> from its option'
             )
@@ -111,7 +104,8 @@ def check_supported(model: object, data: mujoco.MjData) -> None:
 
 def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
     """Return the number of each <pair> of the model, by the numbers of its geoms."""
-    keys = [_key(*geoms) for geoms in zip(model.pair_geom1, model.pair_geom2, strict=True)]
+    geoms = np.sort(np.column_stack([model.pair_geom1, model.pair_geom2]).reshape(-1, 2))
+    keys = [(one, other) for one, other in geoms.tolist()]
     for (one, other), count in Counter(keys).items():
         # MuJoCo makes their contacts as often, each with its own friction.
         if count > 1:
@@ -122,21 +116,14 @@ def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
     return {key: i for i, key in enumerate(keys)}
 
 
-def _key(one: int, other: int) -> tuple[int, int]:
-    return (int(min(one, other)), int(max(one, other)))
-
-
 def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
     return mujoco.mj_id2name(model, kind, i) or ""
 
 
 def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
     """Return whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
-    masks = model.geom_contype, model.geom_conaffinity
-    if not any(
-        kind[a] & affinity[b]
-        for kind, affinity, a, b in ((*masks, one, other), (*masks, other, one))
-    ):
+    kind, affinity = model.geom_contype, model.geom_conaffinity
+    if not (kind[one] & affinity[other] or kind[other] & affinity[one]):
         return False
     bodies = int(model.geom_bodyid[one]), int(model.geom_bodyid[other])
     welded = [int(model.body_weldid[body]) for body in bodies]
@@ -220,10 +207,9 @@ def _geom_names(model: mujoco.MjModel) -> list[str]:
         body = int(model.geom_bodyid[i])
         own = _name(model, mujoco.mjtObj.mjOBJ_GEOM, i)
         names.append(own or _name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
-    count = Counter(names)
     seen: Counter[str] = Counter()
-    for i, name in enumerate(names):
+    for i, name in enumerate(tuple(names)):
         seen[name] += 1
-        if count[name] > 1:
+        if names.count(name) > 1 or seen[name] > 1:
             names[i] = f"{name}#{seen[name]}"
     return names

@@ -17,8 +17,6 @@ FREE, BALL, SLIDE = (
 CCD_TOLERANCE = 1e-12
 """Of points and normals that MuJoCo finds by iteration [m]; its own 1e-6 m shows in Jacobians."""
 CCD_ITERATIONS = 500
-CCD = "ccd" if hasattr(mujoco.MjOption, "ccd_tolerance") else "mpr"
-"""How the two options above begin; the second is their name before MuJoCo 3.2."""
 AT_LIMIT = 1e-6
 """Distance from the end of a range within which a joint or tendon is at its end [rad or m]."""
 
@@ -42,9 +40,8 @@ def with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
     set_margin(wide, margin)
     for part in (wide.geom_gap, wide.pair_gap):
         part[:] = 0.0
-    tolerance, iterations = (f"{CCD}_{word}" for word in ("tolerance", "iterations"))
-    setattr(wide.opt, tolerance, min(getattr(wide.opt, tolerance), CCD_TOLERANCE))
-    setattr(wide.opt, iterations, max(getattr(wide.opt, iterations), CCD_ITERATIONS))
+    wide.opt.ccd_tolerance = min(wide.opt.ccd_tolerance, CCD_TOLERANCE)
+    wide.opt.ccd_iterations = max(wide.opt.ccd_iterations, CCD_ITERATIONS)
     # Bodies that sleep, or states that are not there yet, have no place in a question about q.
     wide.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
     wide.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
