@@ -25,8 +25,6 @@ POSES = {
     | {"right_hip_x": -0.1, "left_hip_x": -0.1},
 }
 FORWARD, DOWN = 0.3, 1.0  # velocity of the landing [m/s]
-DAMPED = 10.0  # a damping ratio with which MuJoCo's contacts hardly bounce
-BRIEF = 1e-3  # so long MuJoCo steps [s]: all feet touch, and fast legs soon are elsewhere
 
 
 def landing(robot: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -37,12 +35,8 @@ def landing(robot: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
     for joint, angle in POSES[robot].items():
         data.joint(joint).qpos[0] = angle
     is_planar = model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE
-    up = 1 if is_planar else 2
-    # A margin of 2 m sees the floor from wherever the robot is; parts of it are near each other.
-    system = MujocoSystem(model, margin=2.0)
-    over_floor = [name.startswith("floor/") for name in system.contacts]
-    data.qpos[up] -= system.gap(data.qpos)[over_floor].min()
-    data.qvel[[0, up]] = FORWARD, -DOWN
+    data.qpos[:] = MujocoSystem(model).stand(data.qpos)
+    data.qvel[[0, 1 if is_planar else 2]] = FORWARD, -DOWN
     return model, data
 
 
@@ -58,7 +52,7 @@ def main(
     print(spread)
 
     # MuJoCo's own answer to the same state, with stiff contacts and small steps: one of many.
-    own = engine_outcome(model, data, damping_ratio=DAMPED, duration=BRIEF)
+    own = engine_outcome(model, data)
     print("what MuJoCo makes of it, as contact velocities [m/s], normal first:")
     for name, velocity in zip(problem.contacts, problem.contact_velocity(own), strict=True):
         print(f"  {name}: {np.round(velocity, 4) + 0.0}")

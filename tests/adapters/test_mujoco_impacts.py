@@ -1,6 +1,7 @@
 """Impacts of MuJoCo's models: the same as carom's own, physical, and what MuJoCo makes of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +104,19 @@ def test_mirrored_landing_has_the_mirrored_impact():
     A = problem.impulse_to_velocity.T @ problem.M @ problem.impulse_to_velocity
     normals = A[::3, ::3]
     assert normals[np.ix_(order, order)] == pytest.approx(normals, abs=1e-9)
+
+
+@every_robot
+def test_a_problem_with_another_velocity_is_a_replaced_one(name):
+    """`dataclasses.replace` is enough, also for a planar problem with merged contacts."""
+    model, data = landing(name)
+    problem = impact_problem(model, data)
+    faster = replace(problem, v_pre=2.0 * problem.v_pre)
+    data.qvel[:] *= 2.0
+    asked = impact_problem(model, data)
+    for field in ("M", "J_n", "J_t", "mu", "v_pre", "contacts", "num_directions"):
+        assert np.array_equal(getattr(faster, field), getattr(asked, field))
+    assert np.array_equal(problem.v_pre, 0.5 * faster.v_pre)
 
 
 def test_order_of_geoms_does_not_matter():
@@ -290,8 +304,8 @@ def test_mujoco_lifts_what_slides(damping_ratio):
     problem = impact_problem(model, data)
     outcomes = carom.RouthExact().resolve(problem)
     assert outcomes.is_complete
-    for piece in outcomes.pieces:
-        assert (piece.vertices @ problem.J_n.T).max(axis=0).min() <= 1e-9
+    for polytope in outcomes.polytopes:
+        assert (polytope.vertices @ problem.J_n.T).max(axis=0).min() <= 1e-9
     v = engine_outcome(model, data, damping_ratio=damping_ratio)
     assert (problem.J_n @ v > 0.2).all()
     assert outcomes.distance(v) > 0.18
