@@ -207,19 +207,17 @@ def scene_contacts(
             world, or a geometry is of another kind.
 
     Examples:
+        >>> from pydrake.geometry import Box, HalfSpace
+        >>> from pydrake.math import RigidTransform
         >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
         >>> from pydrake.multibody.tree import SpatialInertia
         >>> from pydrake.systems.framework import DiagramBuilder
-        >>> from pydrake.geometry import Box, HalfSpace as GroundShape
-        >>> from pydrake.math import RigidTransform
         >>> from carom.adapters.drake import scene_contacts
         >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
-        >>> box = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
-        >>> friction, here = CoulombFriction(0.5, 0.5), RigidTransform()
-        >>> shapes = {"box": Box(0.2, 0.2, 0.2), "world": GroundShape()}
-        >>> for name, shape in shapes.items():
-        ...     body = plant.GetBodyByName(name)
-        ...     _ = plant.RegisterCollisionGeometry(body, here, shape, "shape", friction)
+        >>> body = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
+        >>> for owner, shape in ((body, Box(0.2, 0.2, 0.2)), (plant.world_body(), HalfSpace())):
+        ...     _ = plant.RegisterCollisionGeometry(
+        ...         owner, RigidTransform(), shape, "shape", CoulombFriction(0.5, 0.5))
         >>> plant.Finalize()
         >>> ground, contacts = scene_contacts(plant, scene_graph)
         >>> ground.normal.tolist(), len(contacts), contacts[0].name, contacts[0].mu

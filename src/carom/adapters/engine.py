@@ -137,7 +137,6 @@ class EngineSystem(System):
         """Warn of what would act at a configuration, and is left out."""
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
-        """Return the numbers of the contacts that touch in a state."""
         return self._touching(here.phi, gap_tolerance)
 
     def _gather(

@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
         'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
     ) from error
 
-__all__ = ["Pair", "check_supported", "contact_names", "find_pairs", "mujoco"]
+__all__ = ["Pair", "check_model", "check_supported", "contact_names", "find_pairs", "mujoco"]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -74,13 +74,17 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     return tuple(found)
 
 
-def check_supported(model: object, data: mujoco.MjData) -> None:
-    """Refuse what is no model, and a model with parts that carom does not know."""
+def check_model(model: object) -> None:
+    """Refuse what is no model, such as the name of its file."""
     if not isinstance(model, mujoco.MjModel):
         raise InvalidOption(
             f"model: expected a mujoco.MjModel, got {model!r}; read a file with "
             f"mujoco.MjModel.from_xml_path"
         )
+
+
+def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Refuse a model with parts that carom does not know."""
     if model.nflex:
         raise InvalidProblem(
             "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"

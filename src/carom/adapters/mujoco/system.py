@@ -8,7 +8,13 @@ import numpy as np
 
 from carom.adapters.engine import SAME, EngineSystem, tangents
 from carom.adapters.mujoco import model as models
-from carom.adapters.mujoco.contacts import check_supported, contact_names, find_pairs, mujoco
+from carom.adapters.mujoco.contacts import (
+    check_model,
+    check_supported,
+    contact_names,
+    find_pairs,
+    mujoco,
+)
 from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
@@ -82,22 +88,16 @@ class MujocoSystem(EngineSystem):
         >>> system = MujocoSystem(model)
         >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.margin
         (7, 6, ('floor/ball',), [0.5], 0.001)
-        >>> here = system.dynamics(model.qpos0)
-        >>> here.M.diagonal().round(9).tolist(), here.phi.tolist(), here.J_n.tolist()
-        ([2.0, 2.0, 2.0, 0.008, 0.008, 0.008], [0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-        >>> round(system.potential_energy(model.qpos0), 9), system.velocity_map(model.qpos0).shape
-        (1.962, (7, 6))
+        >>> system.gap(model.qpos0).tolist(), system.normal_jacobian(model.qpos0).tolist()
+        ([0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
         >>> system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0]).contacts
         ('floor/ball',)
-        >>> bool((system.model.geom_margin >= system.margin).all())
-        True
         >>> system.limits_reached(model.qpos0)
         ()
 
-        Lifted by 5 mm, it touches nothing; `stand` lowers it.
+        Lifted by 5 mm it touches nothing, and `stand` lowers it.
 
-        >>> q = model.qpos0 + [0.0, 0.0, 0.005, 0.0, 0.0, 0.0, 0.0]
-        >>> system.stand(q).round(9).tolist()
+        >>> system.stand(model.qpos0 + [0.0, 0.0, 0.005, 0.0, 0.0, 0.0, 0.0]).round(9).tolist()
         [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]
 
         A force of 3 N pushes it along x.
@@ -116,9 +116,8 @@ class MujocoSystem(EngineSystem):
         self, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, margin: float = MARGIN
     ) -> None:
         self.margin = positive("margin", margin)
-        source = (
-            mujoco.MjData(model) if data is None and isinstance(model, mujoco.MjModel) else data
-        )
+        check_model(model)
+        source = mujoco.MjData(model) if data is None else data
         check_supported(model, source)
         self.model = models.with_margin(model, self.margin)
         self._data = mujoco.MjData(self.model)
@@ -194,8 +193,8 @@ class MujocoSystem(EngineSystem):
         for _ in range(MOST_STEPS):
             here = self._seen(at, down)
             rate = -here.J_n @ down
-            below = np.flatnonzero(rate > SAME)
-            if not below.size:
+            below = rate > SAME
+            if not below.any():
                 break
             # Gaps over planes change at a constant rate: this is exact for the first to close.
             step = (here.phi[below] / rate[below]).min()
@@ -219,6 +218,7 @@ class MujocoSystem(EngineSystem):
 
         Raises:
             InvalidOption: An option is out of range.
+            InvalidProblem: The state has numbers that are not finite.
         """
         here, near, hits = self._approaching(data, gap_tolerance, speed)
         return self._gather(here, near, data.qvel) if hits.size else None
@@ -261,23 +261,20 @@ class MujocoSystem(EngineSystem):
         nearest = found[np.argmin(there.phi[found])]
         return (
             f"no contact touches: the nearest is {self.contacts[nearest]!r} with a gap of "
-            f"{1e3 * there.phi[nearest]:.3g} mm, above gap_tolerance = {1e3 * gap_tolerance:g} mm; "
+            f"{1e3 * there.phi[nearest]:.4g} mm, above gap_tolerance = {1e3 * gap_tolerance:g} mm; "
             f"lower the robot with data.qpos[:] = MujocoSystem(model).stand(data.qpos), or raise "
             f"the tolerance"
         )
 
     def _seen(self, q: FloatArray, v: FloatArray | None = None) -> Dynamics:
-        """Return the dynamics with a margin just wide enough to see a contact.
-
-        One that a velocity closes, or that some motion opens.
-        """
+        """Return the dynamics with a margin that shows a contact that v, or any motion, closes."""
         margin = self.margin
         try:
             while True:
                 here = self.dynamics(q)
-                seen = np.flatnonzero(np.isfinite(here.phi))
-                closing = self._opening(here, seen) if v is None else here.J_n @ v < -SAME
-                if np.any(closing) or self.margin >= FARTHEST:
+                near = self._opening(here, np.flatnonzero(np.isfinite(here.phi)))
+                is_seen = near.size if v is None else (here.J_n @ v < -SAME).any()
+                if is_seen or self.margin >= FARTHEST:
                     return here
                 self.margin *= 10.0
                 models.set_margin(self.model, self.margin)
