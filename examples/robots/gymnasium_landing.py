@@ -1,4 +1,4 @@
-"""A robot of Gymnasium lands on all of its feet, and what MuJoCo itself makes of it.
+"""A robot of Gymnasium lands on all of its feet, and what MuJoCo predicts.
 
 Run it as `python gymnasium_landing.py [walker2d | hopper | ant | humanoid] [figure.png]`; the
 figure is written here unless told otherwise. It needs `pip install ".[gymnasium,plots]"`.
@@ -53,9 +53,13 @@ def main(
 
     # MuJoCo's own answer to the same state, with stiff contacts and small steps: one of many.
     own = engine_outcome(model, data)
-    print("what MuJoCo makes of it, as contact velocities [m/s], normal first:")
+    print("what MuJoCo predicts, as contact velocities [m/s], normal first:")
     for name, velocity in zip(problem.contacts, problem.contact_velocity(own), strict=True):
         print(f"  {name}: {np.round(velocity, 4) + 0.0}")
+    # In contact space all entries are m/s; those of v are m/s and rad/s.
+    away = outcomes.contact_velocities - problem.contact_velocity(own)
+    nearest = np.linalg.norm(away, axis=(1, 2)).min()
+    print(f"  {nearest:.4f} m/s from the nearest sample")
 
     drawn = carom.plots.outcomes_overview(outcomes, title=f"{robot} lands")
     ax, labels = drawn.axes[0], problem.contacts[:2]

@@ -317,15 +317,18 @@ def _points_of(inspector: Any, shape_id: Any, body: Any, mu: float) -> list[Cont
     return shape_points(owner, pose.rotation().matrix(), half)
 
 
+def _bodies(plant: Any) -> list[Any]:
+    return [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
+
+
 def _name_of(plant: Any, body: Any) -> str:
     """Return a body's name, with that of its model if another body has the same."""
-    is_only = plant.NumBodiesWithName(body.name()) == 1
+    is_only = [each.name() for each in _bodies(plant)].count(body.name()) == 1
     return str(body.name() if is_only else body.scoped_name().get_full())
 
 
 def _body_ids(plant: Any, names: Iterable[str]) -> set[Any]:
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
-    known = {_name_of(plant, body): body.index() for body in bodies}
+    known = {_name_of(plant, body): body.index() for body in _bodies(plant)}
     return {known[name] for name in names_of("body", names, known)}
 
 
