@@ -8,8 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
+from carom.adapters.engine import tangents
 from carom.errors import InvalidOption, InvalidProblem, MissingExtra
-from carom.typing import FloatArray
+from carom.typing import BoolArray, FloatArray
 
 try:
     import mujoco
@@ -18,7 +19,15 @@ except ModuleNotFoundError as error:
         'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
     ) from error
 
-__all__ = ["Pair", "check_model", "check_supported", "contact_names", "find_pairs", "mujoco"]
+__all__ = [
+    "Pair",
+    "check_model",
+    "check_supported",
+    "contact_names",
+    "contact_rows",
+    "find_pairs",
+    "mujoco",
+]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -39,11 +48,19 @@ class Pair:
     feature: int
     mu: float
 
-    def number(self, model: mujoco.MjModel, local: FloatArray) -> int:
-        """Return which corner of a box, or end of a capsule, a point (3,) in its frame is at."""
-        if model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE:
-            return int(local[2] > 0.0)
-        return int(np.dot(local > 0.0, (1, 2, 4)))
+    def slot(
+        self, model: mujoco.MjModel, data: mujoco.MjData, pos: FloatArray, is_free: BoolArray
+    ) -> int | None:
+        """Return the number of a contact at a point (3,), of which none has been found yet."""
+        if self.feature >= 0:
+            turn = data.geom_xmat[self.feature].reshape(3, 3)
+            is_positive = turn.T @ (pos - data.geom_xpos[self.feature]) > 0.0
+            is_capsule = model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE
+            i = self.first + int(np.dot(is_positive, (0, 0, 1) if is_capsule else (1, 2, 4)))
+            if is_free[i]:
+                return i
+        slots = range(self.first, self.first + len(self.labels))
+        return next((i for i in slots if is_free[i]), None)
 
 
 def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
@@ -72,6 +89,36 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     for (one, other), pair in pairs.items():
         found += [f"{names[one]}/{names[other]}{label}" for label in pair.labels]
     return tuple(found)
+
+
+def contact_rows(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    pairs: dict[tuple[int, int], Pair],
+    names: tuple[str, ...],
+) -> tuple[FloatArray, FloatArray]:
+    """Return gaps (m,) and rows (m, 3, nv), normal first, of the contacts that MuJoCo has found."""
+    phi, J = np.full(len(names), np.inf), np.zeros((len(names), 3, model.nv))
+    ends = np.zeros((2, 3, model.nv))
+    found = data.contact
+    for geoms, dist, pos, frame in zip(
+        found.geom.tolist(), found.dist, found.pos, found.frame, strict=True
+    ):
+        pair = pairs[min(geoms), max(geoms)]
+        i = pair.slot(model, data, pos, np.isinf(phi))
+        if i is None:
+            raise InvalidProblem(
+                f"MuJoCo finds more than {len(pair.labels)} contacts of {names[pair.first]!r}; use "
+                f"simpler geoms"
+            )
+        normal = frame[:3]
+        # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
+        for rows, geom, side in zip(ends, geoms, (-0.5, 0.5), strict=True):
+            point = pos + side * dist * normal
+            mujoco.mj_jac(model, data, rows, None, point, int(model.geom_bodyid[geom]))
+        phi[i] = dist
+        J[i] = np.vstack([normal, tangents(normal)]) @ (ends[1] - ends[0])
+    return phi, J
 
 
 def check_model(model: object) -> None:

@@ -6,12 +6,13 @@ from typing import final
 
 import numpy as np
 
-from carom.adapters.engine import SAME, EngineSystem, tangents
+from carom.adapters.engine import SAME, EngineSystem
 from carom.adapters.mujoco import model as models
 from carom.adapters.mujoco.contacts import (
     check_model,
     check_supported,
     contact_names,
+    contact_rows,
     find_pairs,
     mujoco,
 )
@@ -298,48 +299,10 @@ class MujocoSystem(EngineSystem):
         mujoco.mj_tendon(self.model, self._data)
 
     def _find_contacts(self) -> tuple[FloatArray, FloatArray]:
-        """Return gaps (m,) and rows (m, 3, nv), normal first, where MuJoCo's data are."""
-        model, data = self.model, self._data
-        model.opt.disableflags &= ~OFF
-        mujoco.mj_collision(model, data)
-        phi = np.full(len(self.contacts), np.inf)
-        J = np.zeros((len(phi), 3, self.nv))
-        found = data.contact
-        for one, other, dist, pos, frame in zip(
-            *found.geom.T, found.dist, found.pos, found.frame, strict=True
-        ):
-            i = self._slot(int(one), int(other), pos, phi)
-            normal = frame[:3]
-            # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
-            half = 0.5 * dist * normal
-            relative = self._point_jacobian(pos + half, other)
-            relative -= self._point_jacobian(pos - half, one)
-            phi[i] = dist
-            J[i] = np.vstack([normal, tangents(normal)]) @ relative
-        return phi, J
-
-    def _slot(self, one: int, other: int, pos: FloatArray, phi: FloatArray) -> int:
-        """Return the number of a contact, of which none has been found yet."""
-        pair = self._pairs[min(one, other), max(one, other)]
-        if pair.feature >= 0:
-            turn = self._data.geom_xmat[pair.feature].reshape(3, 3)
-            local = turn.T @ (pos - self._data.geom_xpos[pair.feature])
-            i = pair.first + pair.number(self.model, local)
-            if np.isinf(phi[i]):
-                return i
-        for i in range(pair.first, pair.first + len(pair.labels)):
-            if np.isinf(phi[i]):
-                return i
-        raise InvalidProblem(
-            f"MuJoCo finds more than {len(pair.labels)} contacts of "
-            f"{self.contacts[pair.first]!r}; use simpler geoms"
-        )
-
-    def _point_jacobian(self, pos: FloatArray, geom: int) -> FloatArray:
-        """Return the Jacobian (3, nv) of the point of a geom's body that is at `pos`."""
-        J = np.zeros((3, self.nv))
-        mujoco.mj_jac(self.model, self._data, J, None, pos, int(self.model.geom_bodyid[geom]))
-        return J
+        """Return gaps (m,) and rows (m, 3, nv), normal first, where the data are."""
+        self.model.opt.disableflags &= ~OFF
+        mujoco.mj_collision(self.model, self._data)
+        return contact_rows(self.model, self._data, self._pairs, self.contacts)
 
     def _bias(self, q: FloatArray, v: FloatArray, phi: FloatArray) -> FloatArray:
         """Return dJ/dt v, (m, 3), by the Jacobians a little before and after, where v leads."""
