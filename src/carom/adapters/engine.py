@@ -108,8 +108,8 @@ class EngineSystem(System):
     ) -> ImpactProblem:
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
-        Contacts with the same rows and friction are merged. If no contact can slide but along one
-        line, as in a planar model, the problem is planar.
+        Copies of contacts are merged, and the problem is planar if no contact can slide but along
+        one line.
 
         Args:
             q: Configuration, (nq,).
