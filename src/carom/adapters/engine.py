@@ -187,25 +187,29 @@ class Touching:
         A tangent along which nothing moves has no effect: friction along it does no work and
         changes no velocity.
         """
-        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
-        lines = []
-        for J in self.J_t:
-            u, sizes, _ = np.linalg.svd(J, full_matrices=False)
-            if len(sizes) > 1 and sizes[1] > SAME * size:
-                return self
-            lines.append(_signed(u[:, 0]))
-        J_t = np.einsum("ml,mlv->mv", np.array(lines), self.J_t)
+        u, sizes, _ = np.linalg.svd(self.J_t, full_matrices=False)
+        if (sizes[:, 1:] > self._small).any():
+            return self
+        lines = u[:, :, 0]
+        # The largest entry is positive, so that a direction does not jump about.
+        largest = np.abs(lines).argmax(axis=1)[:, None]
+        lines = lines * np.sign(np.take_along_axis(lines, largest, axis=1))
+        J_t = np.einsum("ml,mlv->mv", lines, self.J_t)
         return Touching(self.names, self.J_n, J_t[:, None], self.mu)
 
     def without_copies(self) -> Touching:
         """Return the contacts but for those whose rows and friction another one has as well."""
-        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
         kept: list[int] = []
+        small = self._small
         for i in range(len(self.names)):
-            if not any(self._are_same(i, j, SAME * size) for j in kept):
+            if not any(self._are_same(i, j, small) for j in kept):
                 kept.append(i)
         names = tuple(self.names[i] for i in kept)
         return Touching(names, self.J_n[kept], self.J_t[kept], self.mu[kept])
+
+    @property
+    def _small(self) -> float:
+        return SAME * max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
 
     def _are_same(self, i: int, j: int, small: float) -> bool:
         """Return whether no velocity tells two contacts apart."""
@@ -215,8 +219,3 @@ class Touching:
         # products are.
         one, other = (J.T @ J for J in (self.J_t[i], self.J_t[j]))
         return bool(np.abs(one - other).max() <= small * max(1.0, float(np.abs(one).max())))
-
-
-def _signed(line: FloatArray) -> FloatArray:
-    """Return a direction (d,) whose largest entry is positive, so that it does not jump about."""
-    return line * np.sign(line[np.argmax(np.abs(line))])
