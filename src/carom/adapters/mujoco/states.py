@@ -19,7 +19,8 @@ IMPEDANCE = 0.9999
 """Nearly 1, so that contacts give way no more than their time constant says."""
 SHORTEST = 2.0
 """Shortest time constant that MuJoCo takes, in time steps."""
-SWITCHED_OFF = ("ACTUATION", "DAMPER", "FRICTIONLOSS", "GRAVITY", "LIMIT", "SPRING")
+SWITCHED_OFF = ("ACTUATION", "DAMPER", "FRICTIONLOSS", "GRAVITY", "LIMIT", "PASSIVE", "SPRING")
+"""Springs and dampers are the passive forces of older versions of MuJoCo."""
 
 
 def load_state(
@@ -250,7 +251,7 @@ def _stiff(model: mujoco.MjModel, timestep: float, solref: tuple[float, float]) 
     stiff.opt.tolerance = 0.0
     stiff.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
     for flag in SWITCHED_OFF:
-        stiff.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+        stiff.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0))
     for margins in (stiff.geom_margin, stiff.geom_gap, stiff.pair_margin, stiff.pair_gap):
         margins[:] = 0.0
     stiff.opt.o_margin = 0.0
