@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carom.reach import cover
-from carom.reach.solid import Solid
+from carom.reach.cover import Solid
 
 SPLITS = 1000
 

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from carom.cli.console import warn
+from carom.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +19,7 @@ def load_plots() -> ModuleType | None:
     """Return carom.plots; nothing, but a word, without matplotlib."""
     try:
         from carom import plots
-    except ModuleNotFoundError as error:
+    except MissingExtra as error:
         warn(f"no figure: {error}")
         return None
     return plots

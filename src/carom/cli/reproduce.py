@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> list[CaromError]:
         show(_list(chosen, as_json=options.json))
         return []
     check_folder(options.out)
-    from carom.paper import reproduce
+    from carom.paper.run import reproduce
 
     with parts([exhibit.seconds[options.quick] for exhibit in chosen]) as begin:
         try:
