@@ -85,8 +85,7 @@ class PinocchioSystem(HalfSpaceSystem):
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
-        # The first versions of Pinocchio 3 know no mimicking joints.
-        mimicking = getattr(model, "mimicking_joints", ())
+        mimicking = model.mimicking_joints
         if len(mimicking):
             raise InvalidProblem(
                 f"model: joint {model.names[mimicking[0]]!r} mimics another one, which is not "
