@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carom.paper.exhibit import Effort
-from carom.paper.exhibits import EXHIBITS, ball, tables, unit, zeno
+from carom.paper.exhibits import EXHIBITS, motions, tables, unit
 from carom.paper.exhibits.collision import collide
 from carom.paper.exhibits.impacts import STACK_MASS
 from carom.paper.run import reproduce
@@ -66,14 +66,14 @@ def test_sliding_stops_when_friction_has_used_up_the_speed():
 
 
 def test_ball_hits_the_ground_with_the_speed_of_its_fall():
-    for speed, motion in zip(ball.SPEEDS, ball.motions(), strict=True):
+    for speed, motion in zip(motions.SPEEDS, motions.throw(), strict=True):
         (impact,) = motion.impacts
         assert impact.v[0, 0] == pytest.approx(-math.sqrt(speed**2 + 2 * 9.81), abs=1e-9)
 
 
 def test_apex_of_the_wobble_is_where_the_energy_is_used_up():
     """m g (R sin(alpha + angle) - R sin alpha) = I rate^2 / 2 about the corner."""
-    motion = zeno.wobble()
+    motion = motions.wobble()
     t = np.linspace(0.0, motion.impacts[0].t, 20001)[:-1]
     apex = motion.at(t=t).q[:, 2].max()
     radius, alpha = math.hypot(0.5, 1.0), math.atan2(1.0, 0.5)

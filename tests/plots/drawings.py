@@ -8,12 +8,13 @@ from functools import cache
 
 import matplotlib.style
 import numpy as np
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from PIL import Image
 
 import carom
 from carom import plots
-from carom.paper.compliant.plot import plot_sweep
+from carom.paper.exhibits import sweeps
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
 
 DPI = 60
@@ -132,7 +133,7 @@ def _spread(ax):
 def _sweep(ax):
     sweep = carom.paper.compliant.angle_sweep(block(), num=7)
     exact = laws("rocking-block")["exact"]
-    return plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
+    return sweeps.draw(ax, sweep, exact, "angle [deg]", Normalize)
 
 
 DRAWINGS = {

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Progress = Callable[[int, int], None]
 """Called with how much is done, and how much there is."""
+NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
+"""Look of words beside a point of a figure."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Finding:
     """A sentence of the paper, in other words, whether it agrees here, and what was measured."""
 
     sentence: str
-    agrees: bool
+    agrees: bool | np.bool_
     measured: str
 
     def __post_init__(self) -> None:
@@ -67,12 +71,8 @@ Maker = Callable[[Effort, Progress], Made]
 class Exhibit:
     """A figure or table of the paper that can be reproduced.
 
-    Attributes:
-        name: Name on the command line.
-        place: Number in the paper, with its label.
-        title: What it shows.
-        make: Function that reproduces it.
-        seconds: Approximate duration, in full and quickly, for the progress bar.
+    `place` is its number in the paper with its label; `seconds` is about how long it takes, in full
+    and quickly, for the progress bar.
     """
 
     name: str
@@ -83,8 +83,8 @@ class Exhibit:
 
 
 def exhibit(
-    name: str, place: str, title: str, seconds: float, quickly: float | None = None
+    name: str, place: str, seconds: float, quickly: float | None = None
 ) -> Callable[[Maker], Exhibit]:
-    """Make a function the maker of an exhibit."""
+    """Make a function the maker of an exhibit, whose title is the function's docstring."""
     times = seconds, seconds if quickly is None else quickly
-    return lambda make: Exhibit(name, place, title, make, times)
+    return lambda make: Exhibit(name, place, (make.__doc__ or name).rstrip("."), make, times)

@@ -55,10 +55,13 @@ def _contents_row(exhibit: Exhibit, kept: Kept) -> str:
 
 def _section(exhibit: Exhibit, kept: Kept) -> str:
     command = f"carom reproduce {exhibit.name}{' --quick' if kept.quick else ''}"
+    title = html.escape(exhibit.title)
     parts = [
-        f'<h2 id="{exhibit.name}">{html.escape(exhibit.title)}'
-        f"<small>{html.escape(exhibit.place)}</small></h2>",
-        *(_picture(kept.folder / name, exhibit.title) for name in kept.figures),
+        f'<h2 id="{exhibit.name}">{title}<small>{html.escape(exhibit.place)}</small></h2>',
+        *(
+            f'<p><img src="{_data_uri(kept.folder / name, "image/png")}" alt="{title}"></p>'
+            for name in kept.figures
+        ),
         *(_table(kept.folder / name) for name in kept.shown),
         f"<p>{html.escape(kept.remarks)}</p>",
         '<ul class="findings">',
@@ -68,10 +71,6 @@ def _section(exhibit: Exhibit, kept: Kept) -> str:
         f"Data: {', '.join(_link(kept.folder / name) for name in kept.tables)}.</p>",
     ]
     return "\n".join(parts)
-
-
-def _picture(path: Path, title: str) -> str:
-    return f'<p><img src="{_data_uri(path, "image/png")}" alt="{html.escape(title)}"></p>'
 
 
 def _finding(finding: Finding) -> str:

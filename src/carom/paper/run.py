@@ -38,29 +38,16 @@ def reproduce(
 ) -> list[store.Kept]:
     """Reproduce the figures and tables of the paper, with a page that shows them.
 
-    What an earlier run into the same folder has made is kept, so that a run that was interrupted
-    goes on where it was. The page `index.html` is written after every exhibit, and shows all that
-    is in the folder.
-
-    Args:
-        out: Folder for the page, and for one folder of figures and data per exhibit.
-        names: Names of exhibits; all by default.
-        quick: Whether to use fewer samples than the paper.
-        fresh: Whether to make again what is there.
-        begin: Function that is called with each exhibit, for progress.
-
-    Returns:
-        What was made or found, in the order of the paper.
-
-    Raises:
-        InvalidOption: There is no exhibit of a name.
+    What an earlier run into the same folder has made is kept, unless `fresh`, so that a run that
+    was interrupted goes on where it was. The page `index.html` is written after every exhibit, and
+    shows all that is in the folder. Exhibits are returned in the order of the paper.
     """
     effort = Effort(quick)
     chosen = choose(names)
     out.mkdir(parents=True, exist_ok=True)
     kept: list[store.Kept] = []
     for exhibit in chosen:
-        progress = begin(exhibit) if begin is not None else _ignore
+        progress = begin(exhibit) if begin is not None else lambda _done, _total: None
         found = None if fresh else store.find(out, exhibit, effort)
         kept.append(found if found is not None else _make(out, exhibit, effort, progress))
         page.write(out, _all_there(out), num_left=len(chosen) - len(kept))
@@ -80,7 +67,3 @@ def _make(out: Path, exhibit: Exhibit, effort: Effort, progress: Progress) -> st
     start = time.perf_counter()
     made = exhibit.make(effort, progress)
     return store.keep(out, exhibit, made, effort, time.perf_counter() - start)
-
-
-def _ignore(_done: int, _total: int) -> None:
-    pass

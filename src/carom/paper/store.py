@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,26 +20,17 @@ DPI = 130
 
 @dataclass(frozen=True)
 class Kept:
-    """An exhibit as it lies on disk.
+    """An exhibit as it lies on disk: names of files in its folder, and what it says.
 
-    Attributes:
-        folder: Folder of its files.
-        remarks: What agrees with the paper and what differs.
-        findings: Sentences of the paper, judged.
-        figures: File names of pictures.
-        tables: File names of data.
-        shown: Those of them that the page prints.
-        seconds: How long it took to make.
-        quick: Whether it was made with fewer samples than the paper.
-        was_there: Whether it is from an earlier run.
+    `shown` are those tables that the page prints; `was_there` if it is from an earlier run.
     """
 
     folder: Path
     remarks: str
-    findings: tuple[Finding, ...]
-    figures: tuple[str, ...]
-    tables: tuple[str, ...]
-    shown: tuple[str, ...]
+    findings: Sequence[Finding]
+    figures: Sequence[str]
+    tables: Sequence[str]
+    shown: Sequence[str]
     seconds: float
     quick: bool = False
     was_there: bool = False
@@ -46,7 +38,7 @@ class Kept:
     @property
     def num_agreeing(self) -> int:
         """Return how many findings agree."""
-        return sum(finding.agrees for finding in self.findings)
+        return sum(bool(finding.agrees) for finding in self.findings)
 
 
 def keep(out: Path, exhibit: Exhibit, made: Made, effort: Effort, seconds: float) -> Kept:
@@ -64,14 +56,13 @@ def keep(out: Path, exhibit: Exhibit, made: Made, effort: Effort, seconds: float
         folder=folder,
         remarks=made.remarks,
         findings=made.findings,
-        figures=tuple(f"{name}.png" for name in made.figures),
-        tables=tuple(f"{name}.csv" for name in made.tables),
-        shown=tuple(f"{name}.csv" for name, table in made.tables.items() if table.shown),
+        figures=[f"{name}.png" for name in made.figures],
+        tables=[f"{name}.csv" for name in made.tables],
+        shown=[f"{name}.csv" for name, table in made.tables.items() if table.shown],
         seconds=seconds,
         quick=effort.quick,
     )
     record = {"key": _key(effort), **asdict(kept), "folder": exhibit.name}
-    del record["was_there"]
     write_atomically(folder / RECORD, (json.dumps(record, indent=2) + "\n").encode())
     return kept
 
@@ -83,9 +74,8 @@ def find(out: Path, exhibit: Exhibit, effort: Effort) -> Kept | None:
         record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if record.pop("key") != _key(effort):
             return None
-        record["findings"] = tuple(Finding(**finding) for finding in record["findings"])
-        names = {key: tuple(record[key]) for key in ("figures", "tables", "shown")}
-        kept = Kept(**record | names | {"folder": folder, "was_there": True})
+        record["findings"] = [Finding(**finding) for finding in record["findings"]]
+        kept = Kept(**record | {"folder": folder, "was_there": True})
     except (OSError, ValueError, KeyError, TypeError):
         return None
     whole = all((folder / name).is_file() for name in (*kept.figures, *kept.tables))

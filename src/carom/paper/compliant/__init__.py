@@ -8,10 +8,4 @@ from carom.paper.compliant.law import Compliant
 from carom.paper.compliant.run import CompliantImpact
 from carom.paper.compliant.sweeps import CompliantSweep, angle_sweep, stiffness_sweep
 
-__all__ = [
-    "Compliant",
-    "CompliantImpact",
-    "CompliantSweep",
-    "angle_sweep",
-    "stiffness_sweep",
-]
+__all__ = ["Compliant", "CompliantImpact", "CompliantSweep", "angle_sweep", "stiffness_sweep"]

@@ -52,9 +52,6 @@ class Compliant:
         max_duration: Longest impact [s]; None is one period of m on the softest contact.
         max_steps: Maximum number of integration steps.
 
-    Raises:
-        InvalidOption: An option is out of range; the message names it.
-
     Examples:
         The stiffer corner A stops first, and the block pivots on B.
 
@@ -64,9 +61,6 @@ class Compliant:
         >>> outcomes = law.resolve(block.system, block.q, block.v)
         >>> len(outcomes), outcomes.contact_velocities[0, :, 0].round(3).tolist()
         (1, [0.039, -0.0])
-        >>> impact = law.run(block.system, block.q, block.v)
-        >>> impact.status, bool(impact.v_post[2] < 0.0)
-        ('over', True)
     """
 
     stiffness: float | Sequence[float] = 1e6
@@ -85,10 +79,9 @@ class Compliant:
             raise InvalidOption(f"stiffness: expected numbers > 0, got {self.stiffness!r}")
         given = tuple(stiffness.tolist()) if stiffness.ndim else float(stiffness)
         object.__setattr__(self, "stiffness", given)
-        for name in ("mass", "friction_speed", "rtol"):
-            object.__setattr__(self, name, checks.positive(name, getattr(self, name)))
-        for name in ("damping_ratio", "least_share"):
-            value = checks.positive(name, getattr(self, name), or_zero=True)
+        for name in ("mass", "friction_speed", "rtol", "damping_ratio", "least_share"):
+            or_zero = name in ("damping_ratio", "least_share")
+            value = checks.positive(name, getattr(self, name), or_zero=or_zero)
             object.__setattr__(self, name, value)
         if self.max_duration is not None:
             checks.positive("max_duration", self.max_duration)
@@ -99,33 +92,16 @@ class Compliant:
     def resolve(self, system: System, q: ArrayLike, v: ArrayLike) -> FiniteSet:
         """Return the outcome of the impact that starts at a state; `run` has the whole motion.
 
-        Args:
-            system: What hits; its contacts must be planar.
-            q: (nq,) configuration in which something just touches.
-            v: (nv,) velocity before the impact.
-
-        Returns:
-            One outcome; the contacts are those that touched during the impact.
+        Contacts must be planar, and something must just touch at q. There is one outcome; its
+        contacts are those that touched during the impact.
 
         Raises:
-            InvalidProblem: Nothing touches, something penetrates, or contacts are not planar.
-            InvalidOption: The number of stiffnesses is not that of the contacts.
             ImpactNotResolved: The impact did not end within `max_duration` and `max_steps`.
         """
         return self.run(system, q, v).outcome()
 
     def run(self, system: System, q: ArrayLike, v: ArrayLike) -> CompliantImpact:
-        """Return the motion through the impact that starts at a state.
-
-        Args:
-            system: What hits; its contacts must be planar.
-            q: (nq,) configuration in which something just touches.
-            v: (nv,) velocity before the impact.
-
-        Raises:
-            InvalidProblem: Nothing touches, something penetrates, or contacts are not planar.
-            InvalidOption: The number of stiffnesses is not that of the contacts.
-        """
+        """Return the motion through the impact that starts at a state, as for `resolve`."""
         problem = system.impact_problem(q, v, TOUCH)
         if problem.num_tangents != 1:
             raise InvalidProblem(

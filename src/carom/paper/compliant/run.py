@@ -53,13 +53,8 @@ class CompliantImpact:
         >>> block = carom.scenes.load("rocking-block")
         >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-6)
         >>> impact = law.run(block.system, block.q, block.v)
-        >>> bool((impact.v_post == impact.v[-1]).all()), bool(impact.energy[-1] < impact.energy[0])
-        (True, True)
-        >>> impact.outcome().labels
-        ('stiffness 1e+07, 1e+06 N/m',)
-
-        Both corners touch at once:
-
+        >>> impact.status, bool(impact.v_post[2] < 0.0), impact.outcome().labels
+        ('over', True, ('stiffness 1e+07, 1e+06 N/m',))
         >>> impact.touched_at.tolist(), impact.share_before("A", "B")
         ([0.0, 0.0], 0.0)
     """
@@ -120,13 +115,6 @@ class CompliantImpact:
         """Return the share of a contact's normal impulse that came before another one touched.
 
         It is 1 if the other never touched, and nan if the contact itself had no impulse.
-
-        Args:
-            contact: Name of the contact whose impulse is looked at.
-            other: Name of the contact that is waited for.
-
-        Raises:
-            InvalidOption: A name is not that of a contact.
         """
         names = self.system.contacts
         for name in (contact, other):
@@ -191,18 +179,10 @@ class Run:
         status = OVER if self._is_over(self._state(0.0, self.y[0])) else None
         while status is None:
             status = self._integrate()
-        y = np.array(self.y)
+        t, y = np.array(self.t), np.array(self.y)
         q, v, impulse = np.split(y, (self.nq, self.end_v), axis=1)
-        return CompliantImpact(
-            self.system,
-            self.k,
-            np.array(self.t),
-            self.q + q,
-            v,
-            impulse.reshape(len(y), len(self.k), 2),
-            self.touched_at,
-            status,
-        )
+        motion = t, self.q + q, v, impulse.reshape(len(y), len(self.k), 2)
+        return CompliantImpact(self.system, self.k, *motion, self.touched_at, status)
 
     def _integrate(self) -> str | None:
         """Integrate until the impact ends, and return its status, or until a contact touches.
@@ -212,15 +192,9 @@ class Run:
         """
         if self.t[-1] >= self.end:
             return "time limit"
-        solver = METHODS[self.law.method](
-            self._rates,
-            self.t[-1],
-            self.y[-1],
-            self.end,
-            rtol=self.law.rtol,
-            atol=self.atol,
-            jac=self._jacobian,
-        )
+        start, accuracy = (self.t[-1], self.y[-1]), {"rtol": self.law.rtol, "atol": self.atol}
+        method = METHODS[self.law.method]
+        solver = method(self._rates, *start, self.end, **accuracy, jac=self._jacobian)
         while solver.status == "running":
             if len(self.t) > self.law.max_steps:
                 return "step limit"

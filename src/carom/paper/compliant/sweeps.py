@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast, final
 
 import numpy as np
@@ -35,21 +35,16 @@ class CompliantSweep:
         Whichever corner is stiffer stops first.
 
         >>> import carom
-        >>> block = carom.scenes.load("rocking-block")
-        >>> law = carom.Compliant(rtol=1e-4)
-        >>> sweep = carom.paper.compliant.stiffness_sweep(block, num=2, max_ratio=10.0, law=law)
+        >>> scene, law = carom.scenes.load("rocking-block"), carom.Compliant(rtol=1e-4)
+        >>> sweep = carom.paper.compliant.stiffness_sweep(scene, num=2, max_ratio=10.0, law=law)
         >>> len(sweep.runs), sweep.v_post.shape, (sweep.v_post[:, 2] > 0.0).tolist()
         (2, (2, 3), [True, False])
     """
 
     values: FloatArray
     runs: tuple[CompliantImpact, ...]
-    v_post: FloatArray = field(init=False)
-    shares: FloatArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "v_post", np.array([run.v_post for run in self.runs]))
-        object.__setattr__(self, "shares", np.array([_first_share(run) for run in self.runs]))
+    v_post: FloatArray
+    shares: FloatArray
 
 
 def stiffness_sweep(
@@ -69,17 +64,10 @@ def stiffness_sweep(
         law: Settings of the contacts; its stiffness is that of the softer one.
         progress: Is called after every run.
 
-    Returns:
-        The impacts, with the ratios as values.
-
-    Raises:
-        InvalidOption: An argument is wrong, or the scene has not two contacts.
-
     Examples:
         >>> import carom
-        >>> block = carom.scenes.load("rocking-block")
-        >>> law = carom.Compliant(rtol=1e-4)
-        >>> sweep = carom.paper.compliant.stiffness_sweep(block, num=2, max_ratio=10.0, law=law)
+        >>> scene, law = carom.scenes.load("rocking-block"), carom.Compliant(rtol=1e-4)
+        >>> sweep = carom.paper.compliant.stiffness_sweep(scene, num=2, max_ratio=10.0, law=law)
         >>> sweep.values.round(9).tolist()
         [0.1, 10.0]
     """
@@ -112,16 +100,7 @@ def angle_sweep(
         law: Settings of the contacts, with one stiffness.
         progress: Is called after every run.
 
-    Returns:
-        The impacts, with angles in degrees.
-
-    Raises:
-        InvalidOption: An argument is wrong, or the scene is no such block.
-
     Examples:
-        Turned by 0.01 degrees, the corner that comes first has nearly all of its impulse before the
-        other touches.
-
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
         >>> sweep = carom.paper.compliant.angle_sweep(block, num=2, law=carom.Compliant(rtol=1e-3))
@@ -134,10 +113,8 @@ def angle_sweep(
             f"scene: expected a block with coordinates (x, y, angle) over a floor, got {scene.name}"
         )
 
-    def run(angle: float) -> CompliantImpact:
-        return law.run(system, *_turned(scene, angle))
-
-    return _sweep(checks.positive("max_angle", max_angle) * _spread(num), run, progress)
+    angles = checks.positive("max_angle", max_angle) * _spread(num)
+    return _sweep(angles, lambda angle: law.run(system, *_turned(scene, angle)), progress)
 
 
 def _turned(scene: Scene, angle: float) -> tuple[FloatArray, FloatArray]:
@@ -162,13 +139,14 @@ def _sweep(
         runs.append(run(float(value)))
         if progress is not None:
             progress(len(runs), len(values))
-    return CompliantSweep(values, tuple(runs))
+    v_post = np.array([each.v_post for each in runs])
+    shares = np.array([_first_share(each) for each in runs])
+    return CompliantSweep(values, tuple(runs), v_post, shares)
 
 
 def _spread(num: int) -> FloatArray:
     """Return numbers from -1 to 1."""
-    checks.integer("num", num, 2)
-    return np.linspace(-1.0, 1.0, num)
+    return np.linspace(-1.0, 1.0, checks.integer("num", num, 2))
 
 
 def _first_share(run: CompliantImpact) -> float:

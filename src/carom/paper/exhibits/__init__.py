@@ -8,7 +8,7 @@ from carom.paper.exhibit import Exhibit
 if find_spec("matplotlib") is None or find_spec("ppl") is None:
     raise MissingExtra.of("the paper's figures", "matplotlib pplpy", "plots,exact")
 
-from carom.paper.exhibits import ball, impacts, scenes, sweeps, tables, unit, zeno
+from carom.paper.exhibits import impacts, motions, scenes, sweeps, tables, unit
 
 __all__ = ["EXHIBITS"]
 
@@ -20,9 +20,9 @@ EXHIBITS: dict[str, Exhibit] = {
         unit.routh_path,
         scenes.compass,
         scenes.box,
-        ball.phase,
-        zeno.cycle,
-        zeno.trajectory,
+        motions.phase,
+        motions.cycle,
+        motions.trajectory,
         impacts.block,
         impacts.compass,
         impacts.box,

@@ -78,12 +78,9 @@ def collide(name: str, mass: float | None = None) -> Collision:
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """Samples of a collision beside its exact set and the classical laws.
+    """As many samples of a collision as in the paper, beside its exact set and the classical laws.
 
-    Attributes:
-        collision: The collision.
-        outcomes: As many samples as in the paper, with its step, by carom's own draws.
-        papers: As many samples as in the paper, by its draws and by Lemke's solution of each step.
+    `outcomes` are by carom's own draws; `papers` by its draws and Lemke's solution of each step.
     """
 
     collision: Collision
@@ -95,21 +92,18 @@ class Evolution:
         """Sample a collision."""
         scene, problem = collision.scene, collision.problem
         count, step = effort.samples(scene.num_samples), scene.step_impulse
-        outcomes = Routh(count, step, progress=progress).resolve(problem)
-        papers = Routh(
-            count, step, max_steps=scene.max_steps, draw="uniform", selection="lemke"
-        ).resolve(problem)
-        return cls(collision, outcomes, papers)
+        own = Routh(count, step, progress=progress)
+        papers = Routh(count, step, scene.max_steps, draw="uniform", selection="lemke")
+        return cls(collision, own.resolve(problem), papers.resolve(problem))
 
     def figure(self, views: Sequence[View]) -> Figure:
         """Draw pairs of contact velocities side by side, as the paper does."""
-        columns = min(len(views), 3)
-        rows = math.ceil(len(views) / columns)
+        columns, rows = min(len(views), 3), math.ceil(len(views) / 3)
         size = (5.2 * columns, 4.4 * rows + 0.8)
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
         known = self.collision
-        sets = (self.outcomes, known.exact_if_few, known.simultaneous, known.sequential)
-        drawing = Drawing(*sets, num_paths=1000)
+        classical = known.simultaneous, known.sequential
+        drawing = Drawing(self.outcomes, known.exact_if_few, *classical, num_paths=1000)
         for i, (x, y) in enumerate(views):
             drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
         handles, labels = figure.axes[0].get_legend_handles_labels()
@@ -132,20 +126,19 @@ class Evolution:
         """Return velocities on the way of some samples."""
         problem, rows = self.collision.problem, []
         for i in range(min(200, len(self.outcomes))):
-            v_c = problem.contact_velocity(self.outcomes.path(i).v)
-            rows += [[i, k, *values] for k, values in enumerate(flat(v_c))]
+            v_c = flat(problem.contact_velocity(self.outcomes.path(i).v))
+            rows += [[i, k, *values] for k, values in enumerate(v_c)]
         return Table(("sample", "step", *headings(problem)), rows)
 
     def ranges(self) -> Table:
         """Return the least and the largest of each contact velocity, by each way of computing."""
         sets: dict[str, OutcomeSet] = {"paper's draws": self.papers, "carom's draws": self.outcomes}
-        exact = self.collision.exact_if_few
-        if exact is not None:
-            sets["exact"] = exact
+        if self.collision.exact_if_few is not None:
+            sets["exact"] = self.collision.exact
         columns = [f"{name}, {end} [m/s]" for name in sets for end in ("least", "largest")]
-        bounds = [outcomes.contact_bounds() for outcomes in sets.values()]
+        bounds = np.concatenate([one.contact_bounds() for one in sets.values()], axis=-1)
         rows = [
-            [name, component, *(float(value) for each in bounds for value in each[i, j])]
+            [name, component, *bounds[i, j].tolist()]
             for i, name in enumerate(self.collision.problem.contacts)
             for j, component in enumerate(COMPONENTS)
         ]
@@ -196,8 +189,7 @@ def flat(v_c: FloatArray) -> list[list[float]]:
 
 def point_table(outcomes: PointSet, most: int | None = None) -> Table:
     """Return the contact velocities of outcomes, the first `most` of them."""
-    rows = flat(outcomes.contact_velocities[:most])
-    columns = headings(outcomes.problem)
+    rows, columns = flat(outcomes.contact_velocities[:most]), headings(outcomes.problem)
     if not isinstance(outcomes, FiniteSet):
         return Table(columns, rows)
     named = zip(outcomes.labels[:most], rows, strict=True)
@@ -206,8 +198,9 @@ def point_table(outcomes: PointSet, most: int | None = None) -> Table:
 
 def exact_table(exact: PolyhedralSet) -> Table:
     """Return the vertices of the polytopes of an exact set."""
-    rows: list[list[object]] = []
-    for number, polytope in enumerate(exact.polytopes, 1):
-        corners = flat(exact.problem.contact_velocity(polytope.vertices))
-        rows += [[number, polytope.kind, *row] for row in corners]
+    rows = [
+        [number, polytope.kind, *row]
+        for number, polytope in enumerate(exact.polytopes, 1)
+        for row in flat(exact.problem.contact_velocity(polytope.vertices))
+    ]
     return Table(("polytope", "kind", *headings(exact.problem)), rows)

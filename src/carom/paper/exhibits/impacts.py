@@ -5,24 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from carom.outcomes.polytope import nearest_in_hull
-from carom.outcomes.sampled import SampledSet
 from carom.paper.exhibit import Effort, Finding, Made, Progress, exhibit
 from carom.paper.exhibits.collision import NORMALS, SAME, Evolution, collide, of_contact
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import BoolArray, FloatArray
 
 STACK_MASS = 5.0
 """Mass of a disc [kg] in the published runs, whose script puts the number of contacts there."""
 
 
-@exhibit(
-    "rocking-block-evolution",
-    "Figure 9 (fig:phone_evolution)",
-    "The velocities of a block that lands flat on two corners",
-    3.0,
-    quickly=1.0,
-)
+@exhibit("rocking-block-evolution", "Figure 9 (fig:phone_evolution)", 3.0, quickly=1.0)
 def block(effort: Effort, progress: Progress) -> Made:
-    """Make the block's evolution plots."""
+    """The velocities of a block that lands flat on two corners."""
     evolution = Evolution.of(collide("rocking-block"), effort, progress)
     normal = evolution.outcomes.contact_velocities[..., 0]
     speed = -float(evolution.collision.problem.v_pre[1])
@@ -37,7 +30,7 @@ def block(effort: Effort, progress: Progress) -> Made:
         ),
         Finding(
             "one corner at least stays on the ground",
-            bool(both <= SAME * speed),
+            both <= SAME * speed,
             f"the slower of the two lifts with at most {both:.1e} m/s",
         ),
     )
@@ -50,15 +43,9 @@ def block(effort: Effort, progress: Progress) -> Made:
     return evolution.made(remarks, findings, NORMALS, of_contact("A"))
 
 
-@exhibit(
-    "compass-gait-evolution",
-    "Figure 10 (fig:compass_evolution)",
-    "The velocities of a compass gait that takes a wide step",
-    8.0,
-    quickly=2.0,
-)
+@exhibit("compass-gait-evolution", "Figure 10 (fig:compass_evolution)", 8.0, quickly=2.0)
 def compass(effort: Effort, progress: Progress) -> Made:
-    """Make the compass gait's evolution plots."""
+    """The velocities of a compass gait that takes a wide step."""
     evolution = Evolution.of(collide("compass-gait"), effort, progress)
     _, slides, lifts = evolution.outcomes.contact_states
     grounded = ~lifts[:, 1]
@@ -69,16 +56,11 @@ def compass(effort: Effort, progress: Progress) -> Made:
             len(evolution.collision.simultaneous) == 3,
             ", ".join(evolution.collision.simultaneous.labels),
         ),
-        Finding(
+        _happens(
             "impulses that alternate between the feet let A slide while B keeps contact",
-            bool((slides[:, 0] & grounded).any()),
-            f"{_count(slides[:, 0] & grounded)} samples",
+            slides[:, 0] & grounded,
         ),
-        Finding(
-            "or let A lift while B keeps contact",
-            bool((lifts[:, 0] & grounded).any()),
-            f"{_count(lifts[:, 0] & grounded)} samples",
-        ),
+        _happens("or let A lift while B keeps contact", lifts[:, 0] & grounded),
     )
     remarks = (
         "Agrees. The exact set is five polytopes, so that the set can be read off with certainty: "
@@ -91,26 +73,20 @@ def compass(effort: Effort, progress: Progress) -> Made:
     return evolution.made(remarks, findings)
 
 
-@exhibit(
-    "box-wall-evolution",
-    "Figure 11 (fig:box_evolution)",
-    "The velocities of a box that slides into a wall",
-    6.0,
-    quickly=2.0,
-)
+@exhibit("box-wall-evolution", "Figure 11 (fig:box_evolution)", 6.0, quickly=2.0)
 def box(effort: Effort, progress: Progress) -> Made:
-    """Make the box's evolution plots."""
+    """The velocities of a box that slides into a wall."""
     evolution = Evolution.of(collide("box-wall"), effort, progress)
     _, slides, lifts = evolution.outcomes.contact_states
     v_c = evolution.outcomes.contact_velocities
     sequential = evolution.collision.sequential.contact_velocities[0]
-    fastest = float(v_c[:, 0, 1].max())
+    fastest, slides_on = float(v_c[:, 0, 1].max()), slides[:, 0] & lifts[:, 1]
     findings = (
         evolution.holds_all("the simultaneous and the sequential outcome of Figure 5 are there"),
         Finding(
             "between them, A slides on while B lifts, at all speeds up to the sequential outcome",
-            _fills(v_c[slides[:, 0] & lifts[:, 1], 1, 0]),
-            f"{_count(slides[:, 0] & lifts[:, 1])} samples, B's normal velocity up to "
+            _fills(v_c[slides_on, 1, 0]),
+            f"{np.count_nonzero(slides_on):,} samples, B's normal velocity up to "
             f"{v_c[:, 1, 0].max():.6f} m/s (sequential: {sequential[1, 0]:.6f})",
         ),
         Finding(
@@ -118,11 +94,7 @@ def box(effort: Effort, progress: Progress) -> Made:
             fastest > sequential[0, 1],
             f"up to {fastest:.6f} m/s, against {sequential[0, 1]:.6f} m/s",
         ),
-        Finding(
-            "in others B slides along the wall",
-            bool(slides[:, 1].any()),
-            f"{_count(slides[:, 1])} samples",
-        ),
+        _happens("in others B slides along the wall", slides[:, 1]),
     )
     remarks = (
         "Agrees. The exact set is a triangle with the outcomes of the two laws among its corners; "
@@ -131,27 +103,22 @@ def box(effort: Effort, progress: Progress) -> Made:
     return evolution.made(remarks, findings)
 
 
-@exhibit(
-    "ramone-evolution",
-    "Figure 13 (fig:ramone)",
-    "The velocities of the walker RAMone at a footfall",
-    8.0,
-    quickly=2.0,
-)
+@exhibit("ramone-evolution", "Figure 13 (fig:ramone)", 8.0, quickly=2.0)
 def ramone(effort: Effort, progress: Progress) -> Made:
-    """Make RAMone's evolution plots."""
+    """The velocities of the walker RAMone at a footfall."""
     evolution = Evolution.of(collide("ramone"), effort, progress)
     v_c = evolution.outcomes.contact_velocities
     problem, exact = evolution.collision.problem, evolution.collision.exact
     scale = float(np.abs(problem.contact_velocity(problem.v_pre)).max())
-    slip = _largest_slip_on_the_way(evolution.outcomes, 0)
+    paths = [evolution.outcomes.path(i).v for i in range(min(500, len(v_c)))]
+    slip = max(float(np.abs(v @ problem.J_t[0, 0]).max()) for v in paths)
     corners = evolution.collision.simultaneous.v_post
     outside = max(float(np.linalg.norm(nearest_in_hull(corners, v) - v)) for v in exact.v_post)
     findings = (
         evolution.holds_all("A rests, while B rests, slides or lifts: the three are in the set"),
         Finding(
             "A sticks in every outcome",
-            bool(np.abs(v_c[:, 0]).max() <= 1e-6 * scale),
+            np.abs(v_c[:, 0]).max() <= 1e-6 * scale,
             f"A moves with at most {np.abs(v_c[:, 0]).max():.1e} m/s",
         ),
         Finding(
@@ -173,15 +140,9 @@ def ramone(effort: Effort, progress: Progress) -> Made:
     return evolution.made(remarks, findings)
 
 
-@exhibit(
-    "disk-stack-evolution",
-    "Figure 14 (fig:stack)",
-    "The velocities of a disc that falls on two others",
-    160.0,
-    quickly=4.0,
-)
+@exhibit("disk-stack-evolution", "Figure 14 (fig:stack)", 160.0, quickly=4.0)
 def stack(effort: Effort, progress: Progress) -> Made:
-    """Make the disk stack's evolution plots."""
+    """The velocities of a disc that falls on two others."""
     evolution = Evolution.of(collide("disk-stack", STACK_MASS), effort, progress)
     views = [NORMALS, (("C", 0), ("D", 0)), of_contact("A"), of_contact("C"), of_contact("E")]
     remarks = (
@@ -203,50 +164,46 @@ def _stack_findings(evolution: Evolution) -> tuple[Finding, ...]:
     normal = evolution.outcomes.contact_velocities[..., 0]
     ground, top = np.minimum(*normal[:, :2].T), np.minimum(*normal[:, 2:4].T)
     papers = np.minimum(*evolution.papers.contact_velocities[:, 2:4, 0].T)
-    count = len(evolution.outcomes)
-    parts, rises = top > 1e-6, ground > 1e-6
-    parts_in_papers = papers > 1e-6
+    at_once = evolution.collision.simultaneous
     return (
         Finding(
             "the simultaneous law only says that the stack comes to rest",
-            len(evolution.collision.simultaneous) == 1
-            and bool(np.abs(evolution.collision.simultaneous.contact_velocities).max() < 1e-9),
-            f"{len(evolution.collision.simultaneous)} outcome, at rest",
+            len(at_once) == 1 and np.abs(at_once.contact_velocities).max() < 1e-9,
+            f"{len(at_once)} outcome, at rest",
         ),
-        Finding(
+        _happens(
             "the top disc may keep only one of its contacts while the other opens",
-            bool((lifts[:, 2] ^ lifts[:, 3]).any()),
-            f"{_count(lifts[:, 2] ^ lifts[:, 3])} of {count:,} samples",
+            lifts[:, 2] ^ lifts[:, 3],
+            f"of {len(normal):,} samples",
         ),
-        Finding(
+        _happens(
             "a lower disc may leave the ground slightly",
-            bool(lifts[:, :2].any()),
-            f"{_count(lifts[:, :2].any(axis=1))} samples, by up to "
-            f"{normal[:, :2].max():.3f} m/s of an impact at 1 m/s",
+            lifts[:, :2].any(axis=1),
+            f"samples, by up to {normal[:, :2].max():.3f} m/s of an impact at 1 m/s",
         ),
-        Finding(
-            "contacts that are kept may slide",
-            bool(slides[:, :4].any()),
-            f"{_count(slides[:, :4].any(axis=1))} samples",
-        ),
+        _happens("contacts that are kept may slide", slides[:, :4].any(axis=1)),
         Finding(
             "the top disc always keeps contact with one of the others at least",
-            not parts.any(),
-            f"it parts from both in {_count(parts)} of {count:,} samples, by up to "
-            f"{top.max():.4f} m/s; with the paper's draws in {_count(parts_in_papers)} of "
-            f"{len(papers):,}, by up to {papers.max():.4f} m/s",
+            not (top > 1e-6).any(),
+            f"it parts from both in {_above(top)}; with the paper's draws in {_above(papers, '')}",
         ),
         Finding(
             "one of the lower discs always stays on the ground",
-            not rises.any(),
-            f"both leave it in {_count(rises)} of {count:,} samples, by up to "
-            f"{ground.max():.4f} m/s",
+            not (ground > 1e-6).any(),
+            f"both leave it in {_above(ground)}",
         ),
     )
 
 
-def _count(test: ArrayLike) -> str:
-    return f"{int(np.count_nonzero(test)):,}"
+def _happens(sentence: str, test: BoolArray | np.bool_, rest: str = "samples") -> Finding:
+    """Judge whether something happens in a sample, and count in how many."""
+    return Finding(sentence, test.any(), f"{np.count_nonzero(test):,} {rest}")
+
+
+def _above(speeds: FloatArray, noun: str = " samples") -> str:
+    """Return in words how many speeds are above rounding, and the largest."""
+    count = np.count_nonzero(speeds > 1e-6)
+    return f"{count:,} of {len(speeds):,}{noun}, by up to {speeds.max():.4f} m/s"
 
 
 def _fills(values: FloatArray) -> bool:
@@ -258,8 +215,3 @@ def _hole(values: FloatArray) -> float:
     """Return the widest hole between 0 and the largest value, as a share of the latter."""
     ordered = np.concatenate([[0.0], np.sort(values)])
     return float(np.diff(ordered).max() / ordered[-1])
-
-
-def _largest_slip_on_the_way(outcomes: SampledSet, contact: int) -> float:
-    paths = [outcomes.path(i).v for i in range(min(500, len(outcomes)))]
-    return max(float(np.abs(v @ outcomes.problem.J_t[contact, 0]).max()) for v in paths)

@@ -22,71 +22,48 @@ COLORS = "cividis"
 MARKS: style.Marks = {"s": 42, "edgecolors": "black", "linewidths": 0.6, "zorder": 6.0}
 
 
-@exhibit(
-    "stiffness-sweep",
-    "Figure 12, top (fig:block_sensitivity)",
-    "Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5",
-    30.0,
-    quickly=6.0,
-)
+@exhibit("stiffness-sweep", "Figure 12, top (fig:block_sensitivity)", 30.0, quickly=6.0)
 def stiffness(effort: Effort, progress: Progress) -> Made:
-    """Vary the ratio of stiffness."""
+    """Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5."""
     exact = collide("rocking-block").exact
     sweep = stiffness_sweep(collide("rocking-block").scene, effort.runs(NUM), progress=progress)
-    normal, distances = _judge(sweep, exact)
-    reach = _reach(normal, exact)
+    normal = exact.problem.contact_velocity(sweep.v_post)[..., 0]
+    most, farthest = exact.contact_bounds()[:, 0, 1], exact.distance(sweep.v_post).max()
     findings = (
         Finding(
             "every compliant outcome lies within the range of the set",
-            bool(normal.max() <= exact.contact_bounds()[:, 0, 1].max()),
-            f"normal velocities up to {normal.max():.6f} m/s, the set's up to "
-            f"{exact.contact_bounds()[0, 0, 1]:.6f} m/s",
+            normal.max() <= most.max(),
+            f"normal velocities up to {normal.max():.6f} m/s, the set's up to {most[0]:.6f} m/s",
         ),
         Finding(
             "and on the set itself, but for what the compliance leaves",
-            bool(distances.max() < 1e-5),
-            f"largest distance {distances.max():.1e}: an impact counts as over while corners "
+            farthest < 1e-5,
+            f"largest distance {farthest:.1e}: an impact counts as over while corners "
             "still approach with up to 1e-9 m/s, and the block turns a little while it lasts",
         ),
-        Finding(
-            "together they nearly reach its ends",
-            reach > 0.95,
-            f"they reach {100 * reach:.2f} % of each range; the widest hole between two of "
-            f"{len(normal)} runs is {100 * _hole(normal):.0f} % of it",
-        ),
+        _reaches("together they nearly reach its ends", normal, most),
     )
     remarks = (
         "Agrees: how the two corners share the impulse is decided by a ratio of stiffness that "
         "nobody knows, and every point of the set is some ratio's outcome."
     )
-    return _made(sweep, exact, "stiffness ratio k_A / k_B", remarks, findings, logarithmic=True)
+    return _made(sweep, exact, "stiffness ratio k_A / k_B", remarks, findings, LogNorm)
 
 
-@exhibit(
-    "angle-sweep",
-    "Figure 12, bottom (fig:block_sensitivity)",
-    "Compliant blocks: the angle at landing varied by 0.01 degrees",
-    30.0,
-    quickly=6.0,
-)
+@exhibit("angle-sweep", "Figure 12, bottom (fig:block_sensitivity)", 30.0, quickly=6.0)
 def angle(effort: Effort, progress: Progress) -> Made:
-    """Vary the angle at which the block lands."""
+    """Compliant blocks: the angle at landing varied by 0.01 degrees."""
     exact = collide("rocking-block").exact
     sweep = angle_sweep(collide("rocking-block").scene, effort.runs(NUM), progress=progress)
-    normal, _ = _judge(sweep, exact)
-    reach, most = _reach(normal, exact), float(exact.contact_bounds()[0, 0, 1])
-    share = float(sweep.shares.max())
+    normal = exact.problem.contact_velocity(sweep.v_post)[..., 0]
+    most, share = exact.contact_bounds()[:, 0, 1], float(sweep.shares.max())
     findings = (
-        Finding(
-            "the outcomes reach the ends of the set",
-            reach > 0.95,
-            f"they reach {100 * reach:.2f} % of each range; the widest hole between two of "
-            f"{len(normal)} runs is {100 * _hole(normal):.0f} % of it",
-        ),
+        _reaches("the outcomes reach the ends of the set", normal, most),
         Finding(
             "the largest is slightly larger than the set's",
-            bool(normal.max() > most),
-            f"{normal.max():.6f} m/s against {most:.6f} m/s, {normal.max() / most - 1:+.1e} of it",
+            normal.max() > most[0],
+            f"{normal.max():.6f} m/s against {most[0]:.6f} m/s, "
+            f"{normal.max() / most[0] - 1:+.1e} of it",
         ),
         Finding(
             "at the largest angle 99.9992 % of the first corner's impulse come before the second",
@@ -99,27 +76,19 @@ def angle(effort: Effort, progress: Progress) -> Made:
         "is that of the flat block; a tilted block's own set is a little larger, which is the "
         "excess that the paper notes."
     )
-    return _made(sweep, exact, "angle [deg]", remarks, findings, logarithmic=False)
+    return _made(sweep, exact, "angle [deg]", remarks, findings, Normalize)
 
 
-def _judge(sweep: CompliantSweep, exact: PolyhedralSet) -> tuple[FloatArray, FloatArray]:
-    """Return the normal velocities (n, 2) of outcomes, and their distances (n,) from the set."""
-    normal = exact.problem.contact_velocity(sweep.v_post)[..., 0]
-    return normal, exact.distance(sweep.v_post)
-
-
-def _reach(normal: FloatArray, exact: PolyhedralSet) -> float:
-    """Return how much of each range of normal velocity is reached, the lesser of the two."""
-    return float((normal.max(axis=0) / exact.contact_bounds()[:, 0, 1]).min())
-
-
-def _hole(normal: FloatArray) -> float:
-    """Return the widest hole between neighbours, as a share of the range, of either corner."""
-    holes = []
-    for lifts in normal.T:
-        ordered = np.sort(lifts)
-        holes.append(float(np.diff(ordered).max() / ordered[-1]))
-    return max(holes)
+def _reaches(sentence: str, normal: FloatArray, most: FloatArray) -> Finding:
+    """Judge how much of each range (2,) normal velocities (n, 2) reach, and their widest hole."""
+    reach = (normal.max(axis=0) / most).min()
+    hole = (np.diff(np.sort(normal, axis=0), axis=0).max(axis=0) / normal.max(axis=0)).max()
+    return Finding(
+        sentence,
+        reach > 0.95,
+        f"they reach {100 * reach:.2f} % of each range; the widest hole between two of "
+        f"{len(normal)} runs is {100 * hole:.0f} % of it",
+    )
 
 
 def _made(
@@ -128,38 +97,33 @@ def _made(
     label: str,
     remarks: str,
     findings: tuple[Finding, ...],
-    logarithmic: bool,
+    scale: type[Normalize],
 ) -> Made:
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
-    draw(figure.add_subplot(), sweep, exact, label, logarithmic=logarithmic)
+    draw(figure.add_subplot(), sweep, exact, label, scale)
+    share = "share of the first corner's impulse before the second touches"
     v_c = flat(exact.problem.contact_velocity(sweep.v_post))
-    numbers = zip(sweep.values.tolist(), sweep.shares.tolist(), v_c, strict=True)
-    columns = (
-        label,
-        "share of the first corner's impulse before the second touches",
-        *headings(exact.problem),
-    )
-    table = Table(columns, [[value, share, *row] for value, share, row in numbers])
+    rows = np.column_stack([sweep.values, sweep.shares, v_c]).tolist()
+    table = Table((label, share, *headings(exact.problem)), rows)
     return Made(remarks, {"sweep": figure}, {"outcomes": table}, findings)
 
 
 def draw(
-    ax: Axes, sweep: CompliantSweep, exact: PolyhedralSet, label: str, *, logarithmic: bool
-) -> None:
+    ax: Axes, sweep: CompliantSweep, exact: PolyhedralSet, label: str, scale: type[Normalize]
+) -> Axes:
     """Draw the normal velocities that compliant impacts end with, over the set of rigid ones.
 
-    Colours show the number that was varied, by its logarithm if it spans many decades.
+    Colours show the number that was varied, on a scale such as `LogNorm`.
     """
     # What comes before the impact lies far off, and would shrink what is to be seen.
     Drawing(None, exact).draw(ax, *NORMALS, zoom=True)
     ends = exact.problem.contact_velocity(sweep.v_post)[..., 0]
-    low, high = float(sweep.values.min()), float(sweep.values.max())
-    norm = LogNorm(low, high) if logarithmic else Normalize(low, high)
-    points = ax.scatter(
-        ends[:, 0], ends[:, 1], c=sweep.values, cmap=COLORS, norm=norm, label="compliant", **MARKS
-    )
+    colors: style.Marks = {"c": sweep.values, "cmap": COLORS, "label": "compliant"}
+    norm = scale(sweep.values.min(), sweep.values.max())
+    points = ax.scatter(ends[:, 0], ends[:, 1], norm=norm, **colors, **MARKS)
     ax.figure.colorbar(points, ax=ax, label=label)
     room = 0.15 * float(ends.max())
     ax.set_xlim(-room, float(ends[:, 0].max()) + room)
     ax.set_ylim(-room, float(ends[:, 1].max()) + room)
     ax.legend(frameon=False, loc="upper right")
+    return ax

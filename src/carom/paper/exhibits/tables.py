@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,9 +11,8 @@ import numpy as np
 
 from carom.laws.routh import Routh
 from carom.laws.routh_exact import RouthExact
-from carom.outcomes.outcome_set import OutcomeSet
 from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
-from carom.paper.exhibits.collision import EXACT_UP_TO, Collision, collide
+from carom.paper.exhibits.collision import Collision, collide
 from carom.paper.exhibits.impacts import STACK_MASS
 from carom.plots.scene import contact_points
 from carom.scenes import Scene
@@ -68,11 +67,9 @@ class Row(NamedTuple):
         return [*cells, "" if self.exact is None else self.exact * 1e3]
 
 
-@exhibit(
-    "performance", "Table 3 (table:CompStats)", "LCPs and time for each sample", 20.0, quickly=6.0
-)
+@exhibit("performance", "Table 3 (table:CompStats)", 20.0, quickly=6.0)
 def performance(effort: Effort, progress: Progress) -> Made:
-    """Sample each scene with the paper's draws and with carom's, on one thread."""
+    """LCPs and time for each sample."""
     rows = {}
     for name, published in PUBLISHED.items():
         collision = collide(name, STACK_MASS if name == "disk-stack" else None)
@@ -81,18 +78,18 @@ def performance(effort: Effort, progress: Progress) -> Made:
             lemke=measure(collision, effort, draw="uniform", selection="lemke"),
             random=measure(collision, effort, draw="uniform", selection="random"),
             own=measure(collision, effort),
-            exact=_exact_seconds(collision),
+            exact=None
+            if collision.exact_if_few is None
+            else _least_seconds(RouthExact(), collision),
         )
         progress(len(rows), len(PUBLISHED))
     fewer = [row.lemke.steps <= row.published.steps for row in rows.values()]
+    steps = [f"{name} {r.lemke.steps:.2f} (paper: {r.published.steps})" for name, r in rows.items()]
     findings = (
         Finding(
             "a few LCPs resolve a sample",
             all(row.lemke.steps <= 10.0 for row in rows.values()),
-            ", ".join(
-                f"{name} {row.lemke.steps:.2f} (paper: {row.published.steps})"
-                for name, row in rows.items()
-            ),
+            ", ".join(steps),
         ),
         Finding(
             "exact pivoting needs no more LCPs than a solver with a tolerance of 1e-6",
@@ -126,63 +123,38 @@ def _remarks(rows: dict[str, Row]) -> str:
 
 def measure(collision: Collision, effort: Effort, **options: Any) -> Timing:
     """Time the sampling of a scene on one thread, without what is compiled."""
-    problem, step = collision.problem, collision.scene.step_impulse
-    count = effort.samples(NUM_SAMPLES)
-    Routh(64, step, num_threads=1, **options).resolve(problem)
+    count, step = effort.samples(NUM_SAMPLES), collision.scene.step_impulse
     law = Routh(count, step, num_threads=1, **options)
-    outcomes, seconds = _best(lambda: law.resolve(problem))
-    steps = float(outcomes.num_steps.mean())
-    return Timing(steps, seconds / count, seconds / count / steps)
+    steps = float(law.resolve(collision.problem).num_steps.mean())
+    seconds = _least_seconds(law, collision) / count
+    return Timing(steps, seconds, seconds / steps)
 
 
-def _exact_seconds(collision: Collision) -> float | None:
-    if collision.problem.num_contacts > EXACT_UP_TO:
-        return None
-    return _best(lambda: RouthExact().resolve(collision.problem))[1]
+def _least_seconds(law: Routh | RouthExact, collision: Collision) -> float:
+    return min(timeit.repeat(lambda: law.resolve(collision.problem), number=1, repeat=REPEATS))
 
 
-def _best(resolve: Callable[[], OutcomeSet]) -> tuple[Any, float]:
-    """Return a set, and the least time of some runs that compute it [s]."""
-    seconds = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        outcomes = resolve()
-        seconds.append(time.perf_counter() - start)
-    return outcomes, min(seconds)
-
-
-Parameter = tuple[str, float, float]
-"""A parameter with its unit, its printed value, and its value in the scene."""
 DIGITS = 6e-4
 """The paper prints four digits at most; so close its numbers must be, as a share."""
 
 
-@exhibit(
-    "parameters",
-    "Tables 4 to 8 (table:PhoneDetails to table:DiskStackingDetails)",
-    "The parameters of the five examples",
-    0.5,
-)
+@exhibit("parameters", "Tables 4 to 8 (table:PhoneDetails to table:DiskStackingDetails)", 0.5)
 def parameters(_effort: Effort, _progress: Progress) -> Made:
-    """Compare the printed parameters with the scenes."""
+    """The parameters of the five examples."""
     rows: list[list[object]] = []
     findings = []
-    for name, (read, friction, *printed) in PRINTED.items():
+    for name, printed in PRINTED.items():
         scene, problem = collide(name).scene, collide(name).problem
-        settings = (scene.step_impulse, scene.max_steps, scene.num_samples)
-        found = [*read(scene), ("friction coefficient", friction, float(problem.mu.max()))]
-        found += zip(SETTINGS, printed, settings, strict=True)
+        assert isinstance(scene.system, PlanarSystem)
+        points = contact_points(scene.system, scene.q)
+        found = [(what, value, float(read(scene, points))) for what, value, read in printed]
+        settings = (problem.mu.max(), scene.step_impulse, scene.max_steps, scene.num_samples)
+        found += zip(SETTINGS, PRINTED_SETTINGS[name], settings, strict=True)
         rows += [[name, *row] for row in found]
         off = [row[0] for row in found if not math.isclose(row[1], row[2], rel_tol=DIGITS)]
-        findings.append(
-            Finding(
-                f"{name} is built as printed",
-                not off,
-                f"{len(found) - len(off)} of {len(found)} numbers agree"
-                + "; not: " * bool(off)
-                + ", ".join(off),
-            )
-        )
+        measured = f"{len(found) - len(off)} of {len(found)} numbers agree"
+        measured += f"; not: {', '.join(off)}" if off else ""
+        findings.append(Finding(f"{name} is built as printed", not off, measured))
     remarks = (
         "Agrees: geometry, masses and velocities are read off the built systems, not copied. In "
         "the published run of the disk stack a disc had 5 kg; see its figures."
@@ -191,78 +163,64 @@ def parameters(_effort: Effort, _progress: Progress) -> Made:
     return Made(remarks, {}, {"parameters": table}, tuple(findings))
 
 
-def _points(scene: Scene) -> FloatArray:
+def _pitch(leg: FloatArray) -> float:
+    return math.degrees(math.atan2(-leg[0], leg[1]))
+
+
+def _leg_mass(scene: Scene) -> float:
     assert isinstance(scene.system, PlanarSystem)
-    return contact_points(scene.system, scene.q)
+    return next(body.mass for body in scene.system.bodies if body.mass > 0.0)
 
 
-def _block(scene: Scene) -> list[Parameter]:
-    points = _points(scene)
-    return [
-        ("block width w [m]", 1.0, float(np.ptp(points[:, 0]))),
+PRINTED: dict[str, tuple[tuple[str, float, Callable[[Scene, FloatArray], float]], ...]] = {
+    "rocking-block": (
+        ("block width w [m]", 1.0, lambda _, points: np.ptp(points[:, 0])),
         # The centre of mass of a uniform block is at half its height.
-        ("block height h [m]", 2.0, 2.0 * float(scene.q[1] - points[0, 1])),
-        ("block mass m [kg]", 1.0, float(scene.problem.M[0, 0])),
-        ("downward velocity [m/s]", 0.4429, -float(scene.v[1])),
-    ]
-
-
-def _compass(scene: Scene) -> list[Parameter]:
-    feet, hip = _points(scene), scene.q[:2]
-    leg = hip - feet
-    pitch = np.degrees(np.arctan2(-leg[:, 0], leg[:, 1]))
-    assert isinstance(scene.system, PlanarSystem)
-    masses = [body.mass for body in scene.system.bodies if body.mass > 0.0]
-    return [
-        ("leg length l [m]", 1.0, float(np.linalg.norm(leg[0]))),
-        ("leg mass m [kg]", 1.0, masses[0]),
-        ("leading leg pitch [deg]", -78.0, float(pitch[0])),
-        ("trailing leg pitch [deg]", 78.0, float(pitch[1])),
-        ("leading leg rate [rad/s]", 0.25, float(scene.v[2])),
-        ("trailing leg rate [rad/s]", 0.25, float(scene.v[3])),
-    ]
-
-
-def _box(scene: Scene) -> list[Parameter]:
-    low, side = _points(scene)
-    edge = side - low
-    return [
-        ("box side length w [m]", 1.0, float(np.linalg.norm(edge))),
-        ("box mass m [kg]", 1.0, float(scene.problem.M[0, 0])),
-        ("angle to the ground [deg]", 10.0, math.degrees(math.atan2(edge[0], edge[1]))),
-        ("horizontal velocity [m/s]", 1.0, float(scene.v[0])),
-    ]
-
-
-def _ramone(scene: Scene) -> list[Parameter]:
-    degrees = np.degrees(scene.q)
-    return [
-        ("trunk pitch [deg]", 16.0, float(degrees[2])),
-        ("leading hip angle [deg]", -70.0, float(degrees[3])),
-        ("leading knee angle [deg]", -2.0, float(degrees[4])),
-        ("trailing hip angle [deg]", 70.0, float(degrees[5])),
-        ("trailing knee angle [deg]", -92.48, float(degrees[6])),
-        ("trunk x velocity [m/s]", -0.4114, float(scene.v[0])),
-        ("trunk y velocity [m/s]", -0.2105, float(scene.v[1])),
-        ("trunk angular velocity [rad/s]", 1.0, float(scene.v[2])),
-    ]
-
-
-def _stack(scene: Scene) -> list[Parameter]:
-    ground = _points(scene)[:2]
-    return [
-        ("disk radius R [m]", 1.0, 0.5 * float(np.ptp(ground[:, 0]))),
-        ("disk mass m [kg]", 1.0, float(scene.problem.M[0, 0])),
-        ("vertical velocity [m/s]", -1.0, float(scene.v.min())),
-    ]
-
-
-SETTINGS = ("step size h [N s]", "trajectory length N", "trajectory set size M")
-PRINTED: dict[str, tuple[Callable[[Scene], list[Parameter]], float, float, int, int]] = {
-    "rocking-block": (_block, 1.0, 0.3, 10, 2**14),
-    "compass-gait": (_compass, 5.0, 0.25, 5, 2**20),
-    "box-wall": (_box, 1.0, 2.0, 5, 2**18),
-    "ramone": (_ramone, 1e5, 1.0, 10, 2**20),
-    "disk-stack": (_stack, math.sqrt(3.0), 1.0, 10, 2**20),
+        ("block height h [m]", 2.0, lambda scene, points: 2.0 * (scene.q[1] - points[0, 1])),
+        ("block mass m [kg]", 1.0, lambda scene, _: scene.problem.M[0, 0]),
+        ("downward velocity [m/s]", 0.4429, lambda scene, _: -scene.v[1]),
+    ),
+    "compass-gait": (
+        ("leg length l [m]", 1.0, lambda scene, feet: math.dist(scene.q[:2], feet[0])),
+        ("leg mass m [kg]", 1.0, lambda scene, _: _leg_mass(scene)),
+        ("leading leg pitch [deg]", -78.0, lambda scene, feet: _pitch(scene.q[:2] - feet[0])),
+        ("trailing leg pitch [deg]", 78.0, lambda scene, feet: _pitch(scene.q[:2] - feet[1])),
+        ("leading leg rate [rad/s]", 0.25, lambda scene, _: scene.v[2]),
+        ("trailing leg rate [rad/s]", 0.25, lambda scene, _: scene.v[3]),
+    ),
+    "box-wall": (
+        ("box side length w [m]", 1.0, lambda _, points: math.dist(*points)),
+        ("box mass m [kg]", 1.0, lambda scene, _: scene.problem.M[0, 0]),
+        ("angle to the ground [deg]", 10.0, lambda _, points: -_pitch(points[1] - points[0])),
+        ("horizontal velocity [m/s]", 1.0, lambda scene, _: scene.v[0]),
+    ),
+    "ramone": (
+        ("trunk pitch [deg]", 16.0, lambda scene, _: np.degrees(scene.q[2])),
+        ("leading hip angle [deg]", -70.0, lambda scene, _: np.degrees(scene.q[3])),
+        ("leading knee angle [deg]", -2.0, lambda scene, _: np.degrees(scene.q[4])),
+        ("trailing hip angle [deg]", 70.0, lambda scene, _: np.degrees(scene.q[5])),
+        ("trailing knee angle [deg]", -92.48, lambda scene, _: np.degrees(scene.q[6])),
+        ("trunk x velocity [m/s]", -0.4114, lambda scene, _: scene.v[0]),
+        ("trunk y velocity [m/s]", -0.2105, lambda scene, _: scene.v[1]),
+        ("trunk angular velocity [rad/s]", 1.0, lambda scene, _: scene.v[2]),
+    ),
+    "disk-stack": (
+        ("disk radius R [m]", 1.0, lambda _, points: 0.5 * np.ptp(points[:2, 0])),
+        ("disk mass m [kg]", 1.0, lambda scene, _: scene.problem.M[0, 0]),
+        ("vertical velocity [m/s]", -1.0, lambda scene, _: scene.v.min()),
+    ),
 }
-"""What reads a scene, then as printed: friction coefficient, step size, length and set size."""
+"""Parameters as printed, with what reads each off a scene and the places of its contacts."""
+SETTINGS = (
+    "friction coefficient",
+    "step size h [N s]",
+    "trajectory length N",
+    "trajectory set size M",
+)
+PRINTED_SETTINGS: dict[str, tuple[float, float, int, int]] = {
+    "rocking-block": (1.0, 0.3, 10, 2**14),
+    "compass-gait": (5.0, 0.25, 5, 2**20),
+    "box-wall": (1.0, 2.0, 5, 2**18),
+    "ramone": (1e5, 1.0, 10, 2**20),
+    "disk-stack": (math.sqrt(3.0), 1.0, 10, 2**20),
+}

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from carom.laws.routh_exact import RouthExact
 from carom.laws.routh_single import RouthSingle
 from carom.motion.simulation import simulate
-from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
+from carom.paper.exhibit import NOTE, Effort, Finding, Made, Progress, Table, exhibit
 from carom.plots import style
 from carom.problem import ImpactProblem
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
@@ -27,29 +27,21 @@ SLIP, FALL = 0.45, 1.0
 """Velocity of that end along the ground and towards it [m/s]."""
 
 
-@exhibit(
-    "set-valued-direction",
-    "Figure 2 (fig:unit)",
-    "A set-valued function and the motions of its inclusion",
-    2.0,
-)
+@exhibit("set-valued-direction", "Figure 2 (fig:unit)", 2.0)
 def direction(_effort: Effort, _progress: Progress) -> Made:
-    """Draw Unit(v) in one dimension, and the flow of -Unit(v) in two."""
+    """A set-valued function and the motions of its inclusion."""
     s = np.linspace(0.0, 2.5, 101)
     motions = [follow(np.array(start), s) for start in STARTS]
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     graph, flow = figure.subplots(1, 2)
     _draw_graph(graph)
     _draw_flow(flow, motions)
-    lengths = [float(np.linalg.norm(start)) for start in STARTS]
+    lengths = np.linalg.norm(STARTS, axis=1)
     stop, error = sliding_stop(1.2)
     findings = (
         Finding(
             "solutions reach zero and stay there",
-            all(
-                (motion[s >= length] == 0.0).all()
-                for motion, length in zip(motions, lengths, strict=True)
-            ),
+            not any(motions[i][s >= lengths[i]].any() for i in range(len(STARTS))),
             f"after s = {lengths[0]:.4f} and {lengths[1]:.4f}, the lengths of their starts",
         ),
         Finding(
@@ -60,9 +52,9 @@ def direction(_effort: Effort, _progress: Progress) -> Made:
         ),
     )
     rows = [
-        [i, float(s[k]), *motion[k].tolist()]
+        [i, *row]
         for i, motion in enumerate(motions, 1)
-        for k in range(len(s))
+        for row in np.column_stack([s, motion]).tolist()
     ]
     remarks = (
         "Agrees. At zero the direction is not one number but all of [-1, 1], which is what lets a "
@@ -89,8 +81,8 @@ def sliding_stop(speed: float) -> tuple[float, float]:
 
 
 def _draw_graph(ax: Axes) -> None:
-    ax.plot([-EXTENT, 0.0], [-1.0, -1.0], color=style.BLUE, linewidth=2.5)
-    ax.plot([0.0, EXTENT], [1.0, 1.0], color=style.BLUE, linewidth=2.5)
+    for sign in (-1.0, 1.0):
+        ax.plot([0.0, sign * EXTENT], [sign, sign], color=style.BLUE, linewidth=2.5)
     ax.plot([0.0, 0.0], [-1.0, 1.0], color=style.VERMILLION, linewidth=2.5, label="all of [-1, 1]")
     ax.axhline(0.0, **style.ZERO)
     ax.set(xlabel="v", ylabel="Unit(v)")
@@ -99,8 +91,7 @@ def _draw_graph(ax: Axes) -> None:
 
 
 def _draw_flow(ax: Axes, motions: list[FloatArray]) -> None:
-    grid = np.linspace(-EXTENT, EXTENT, 13)
-    x, y = np.meshgrid(grid, grid)
+    x, y = np.meshgrid(*[np.linspace(-EXTENT, EXTENT, 13)] * 2)
     length = np.hypot(x, y)
     length[length == 0.0] = 1.0
     ax.quiver(x, y, -x / length, -y / length, color=style.ORANGE, scale=24, width=0.004)
@@ -113,24 +104,14 @@ def _draw_flow(ax: Axes, motions: list[FloatArray]) -> None:
 
 def rod() -> ImpactProblem:
     """Return a uniform rod of 1 m and 1 kg, which falls on its end without turning."""
-    arm = 0.5 * np.array([np.cos(TILT), -np.sin(TILT)])
-    return ImpactProblem(
-        M=np.diag([1.0, 1.0, 1.0 / 12.0]),
-        J_n=[[0.0, 1.0, arm[0]]],
-        J_t=[[1.0, 0.0, -arm[1]]],
-        mu=MU,
-        v_pre=[SLIP, -FALL, 0.0],
-    )
+    M, arm = np.diag([1.0, 1.0, 1.0 / 12.0]), 0.5 * np.array([np.cos(TILT), -np.sin(TILT)])
+    J_n, J_t = [[0.0, 1.0, arm[0]]], [[1.0, 0.0, -arm[1]]]
+    return ImpactProblem(M, J_n, J_t, MU, v_pre=[SLIP, -FALL, 0.0])
 
 
-@exhibit(
-    "routh-path",
-    "Figure 3 (fig:routh)",
-    "The velocity of one contact through an impact by Routh's method",
-    1.0,
-)
+@exhibit("routh-path", "Figure 3 (fig:routh)", 1.0)
 def routh_path(_effort: Effort, _progress: Progress) -> Made:
-    """Draw the path of the contact's velocity, and the rays of the friction cone."""
+    """The velocity of one contact through an impact by Routh's method."""
     problem = rod()
     exact = RouthExact().resolve(problem)
     end = RouthSingle().resolve(problem).v_post[0]
@@ -159,10 +140,8 @@ def routh_path(_effort: Effort, _progress: Progress) -> Made:
         "Agrees. The path is that of a falling rod, computed twice: in closed form and as a "
         f"witness from the exact set; the two ends are {exact.distance(end):.1e} apart."
     )
-    rows = [
-        [step, *row[::-1], mode]
-        for step, (row, mode) in enumerate(zip(v_c.tolist(), ["start", *modes], strict=True))
-    ]
+    steps = zip(v_c.tolist(), ["start", *modes], strict=True)
+    rows = [[i, tangential, normal, mode] for i, ((normal, tangential), mode) in enumerate(steps)]
     table = Table(("step", "tangential [m/s]", "normal [m/s]", "stretch that led here"), rows)
     return Made(remarks, {"path": _draw_path(problem, v_c)}, {"path": table}, findings)
 
@@ -185,9 +164,8 @@ def _draw_path(problem: ImpactProblem, v_c: FloatArray) -> Figure:
     ax.plot(*points[-1], label="after it", **style.SIMULTANEOUS)
     ax.axhline(0.0, **style.ZERO)
     ax.axvline(0.0, **style.ZERO)
-    note: style.Marks = {"textcoords": "offset points", "fontsize": 9}
-    ax.annotate("it ends", (0.25, 0.0), xytext=(0, 4), **note)
-    ax.annotate("it sticks", (0.0, -0.85), xytext=(-4, 0), rotation=90, ha="right", **note)
+    ax.annotate("it ends", (0.25, 0.0), xytext=(0, 4), **NOTE)
+    ax.annotate("it sticks", (0.0, -0.85), xytext=(-4, 0), rotation=90, ha="right", **NOTE)
     ax.set(xlabel="tangential velocity [m/s]", ylabel="normal velocity [m/s]")
     ax.legend(frameon=False, loc="center right")
     ax.margins(0.12)
