@@ -130,15 +130,19 @@ def test_two_contacts(number):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(60))
-def test_two_contacts_many_times(number):
-    problem = numbered_pair(number)
-    worst = worst_impulse(problem, 2.0)
-    if worst is not None and not math.isinf(worst.s):
-        check_worst(problem, worst, 100)
-        check_samples(problem, worst)
-        check_dissipation(problem, worst, 2)
-        check_rate(worst)
+def test_two_contacts_many_times():
+    """Of two of these sixty impacts the search finds no end."""
+    checked = 0
+    for number in range(60):
+        problem = numbered_pair(number)
+        worst = worst_impulse(problem, 2.0)
+        if worst is not None and not math.isinf(worst.s):
+            check_worst(problem, worst, 100)
+            check_samples(problem, worst)
+            check_dissipation(problem, worst, 2)
+            check_rate(worst)
+            checked += 1
+    assert checked >= 55
 
 
 def test_motions_come_near_the_largest():

@@ -21,33 +21,24 @@ from carom.typing import FloatArray
 RANK = DISTINCT
 """Directions count as not changed if no difference has more along them than this share of
 |v_pre|_M. Outcomes that are closer than that are one outcome everywhere in carom."""
-
 PAIR = 1e-12
 """Pairs are as far apart as the farthest if they miss it by less than this share of the largest
 change of velocity: half of the samples may be one and the same end."""
-
 MOST_LISTED = 12
 """Number of kinds that are printed."""
-
 MOST_TOLD_APART = 10
 """Number of contacts whose 3^m kinds are listed."""
-
 STICKS, SLIDES, LIFTS = (0, 0), (0, 1), (1, 0)
 """What a contact does, as the signs of its normal and tangential velocity."""
-
 MOST_PAIRS = 2**22
 """Number of pairs whose distances are computed together."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Describe outcomes in which every contact does the same.
+    """Describe outcomes in which every contact does the same, e.g. "A sticks, B lifts".
 
-    Attributes:
-        words: What contacts do, e.g. "A sticks, B lifts".
-        share: Share of the samples; None for polytopes.
-        dimension: Largest dimension of the parts of polytopes that are of this kind; None for
-            samples.
+    Of samples it has a share, of polytopes the largest dimension of their parts of this kind.
     """
 
     words: str
@@ -80,19 +71,9 @@ class Ambiguity:
         >>> import carom
         >>> from carom.guarantees.ambiguity import ambiguity
         >>> block = carom.scenes.load("rocking-block").problem
-        >>> outcomes = carom.RouthExact().resolve(block)
-        >>> answer = ambiguity(outcomes)
+        >>> answer = ambiguity(carom.RouthExact().resolve(block))
         >>> answer.num_kinds, answer.rank, round(answer.relative_distance, 3)
         (3, 2, 0.5)
-        >>> changes = (outcomes.v_post - block.v_pre).T
-        >>> bool(abs(answer.projector @ changes).max() < 1e-9)
-        True
-        >>> bool(abs(answer.euclidean_projector @ changes).max() < 1e-9)
-        True
-        >>> answer.euclidean_basis.shape
-        (3, 2)
-        >>> print(answer.lines[0])
-        3 kinds of outcome; two outcomes differ by up to 50 % of |v_pre|_M
     """
 
     problem: ImpactProblem
@@ -114,10 +95,7 @@ class Ambiguity:
 
     @property
     def relative_distance(self) -> float:
-        """Return the largest distance of two outcomes as a share of |v_pre|_M.
-
-        It is at most 2, since energy does not rise; 0 where there is one outcome.
-        """
+        """Return the largest distance of two outcomes as a share of |v_pre|_M: at most 2."""
         return self.distance / (self.problem.energy_norm or 1.0)
 
     @cached_property
@@ -157,24 +135,7 @@ class Ambiguity:
 
 
 def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
-    """Measure how much outcomes differ.
-
-    For an exact set the answer is exact. For samples it holds for these samples.
-
-    Args:
-        outcomes: The set.
-
-    Raises:
-        InvalidOption: It is no set of points or polytopes.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.ambiguity import ambiguity
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> answer = ambiguity(carom.RouthExact().resolve(block))
-        >>> answer.num_kinds, answer.rank
-        (3, 2)
-    """
+    """Measure how much outcomes differ: exactly for an exact set, else for these samples."""
     if isinstance(outcomes, PolyhedralSet):
         kinds = _kinds_of_polytopes(outcomes)
     elif isinstance(outcomes, PointSet):
@@ -189,25 +150,17 @@ def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
     changes = (outcomes.v_post - problem.v_pre) @ root
     i, j = farthest_pair(changes)
     directions, residual = _span(changes, problem.energy_norm)
-    return Ambiguity(
-        problem=problem,
-        kinds=kinds,
-        distance=float(np.linalg.norm(changes[i] - changes[j])),
-        pair=outcomes.v_post[[i, j]],
-        basis=np.linalg.solve(root.T, directions),
-        residual=residual,
-    )
+    distance, pair = float(np.linalg.norm(changes[i] - changes[j])), outcomes.v_post[[i, j]]
+    basis = np.linalg.solve(root.T, directions)
+    return Ambiguity(problem, kinds, distance, pair, basis, residual)
 
 
 def _kinds_of_points(outcomes: PointSet) -> tuple[Kind, ...]:
     _, slides, lifts = outcomes.contact_states
     rows = (slides + 2 * lifts).astype(np.int8)
     # Seen as one item each: rows of an array would be sorted column by column.
-    _, first, counts = np.unique(
-        np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel(),
-        return_index=True,
-        return_counts=True,
-    )
+    items = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel()
+    _, first, counts = np.unique(items, return_index=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     words = describe_kinds(outcomes.problem, outcomes.v_post[first[order]])
     shares = counts[order] / len(outcomes)
@@ -216,17 +169,16 @@ def _kinds_of_points(outcomes: PointSet) -> tuple[Kind, ...]:
 
 def _kinds_of_polytopes(outcomes: PolyhedralSet) -> tuple[Kind, ...]:
     problem = outcomes.problem
-    known = dict.fromkeys(outcomes.kinds, -1)
-    signs = {}
+    m = problem.num_contacts
     # Outer sets of many contacts have one kind, which says that kinds were not told apart.
-    if problem.num_contacts <= MOST_TOLD_APART:
-        for choice in product((STICKS, SLIDES, LIFTS), repeat=problem.num_contacts):
-            signs[describe_signs(problem.contacts, choice)] = choice
-    for words in known:
-        for polytope in outcomes.polytopes:
-            corners = polytope.vertices
-            face = _face(problem, corners, signs[words]) if words in signs else corners
-            known[words] = max(known[words], _dimension(face, problem))
+    choices = product((STICKS, SLIDES, LIFTS), repeat=m) if m <= MOST_TOLD_APART else ()
+    signs = {describe_signs(problem.contacts, choice): choice for choice in choices}
+    known = {}
+    for words in outcomes.kinds:
+        parts = (polytope.vertices for polytope in outcomes.polytopes)
+        if words in signs:
+            parts = (_face(problem, corners, signs[words]) for corners in parts)
+        known[words] = max(_dimension(part, problem) for part in parts)
     order = sorted(known, key=lambda words: -known[words])
     return tuple(Kind(words, dimension=known[words]) for words in order)
 
@@ -243,18 +195,12 @@ def _face(
     small = STICKING * problem.space.velocity_unit
     parts = v_c[..., 0] > small
     moves = np.linalg.norm(v_c[..., 1:], axis=-1) > small
-    on_face = np.ones(len(v_c), np.bool_)
-    for i, sign in enumerate(signs):
-        if sign != LIFTS:
-            on_face &= ~parts[:, i]
-        if sign == STICKS:
-            on_face &= ~moves[:, i]
+    lifts = np.array([sign == LIFTS for sign in signs])
+    sticks = np.array([sign == STICKS for sign in signs])
+    on_face = ~(parts & ~lifts | moves & sticks).any(axis=1)
     # Inside of the face a contact lifts or slides if it does so at some corner.
-    happens = all(
-        sign == STICKS or (parts if sign == LIFTS else moves)[on_face, i].any()
-        for i, sign in enumerate(signs)
-    )
-    return vertices[on_face & happens]
+    happens = sticks | np.where(lifts, parts, moves)[on_face].any(axis=0)
+    return vertices[on_face & happens.all()]
 
 
 def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
@@ -268,8 +214,7 @@ def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
 def _span(changes: FloatArray, energy_norm: float) -> tuple[FloatArray, float]:
     """Return an orthonormal basis (k, r) of what changes (n, k) span, and the largest remainder.
 
-    It has as few directions as leave no remainder of more than `RANK` of |v_pre|_M, of which the
-    remainder is given as a share.
+    It has as few directions as leave no remainder of more than `RANK` of |v_pre|_M.
     """
     unit = energy_norm or 1.0
     # Two steps: the triangle is small, and no product of changes squares their rounding.
@@ -290,7 +235,9 @@ def farthest_pair(points: FloatArray) -> tuple[int, int]:
     d / 2. Few points are so far out, unless all lie about a sphere.
     """
     slack = PAIR * float(np.abs(points).max())
-    i, j, best = _far_pair(points)
+    i = int(np.linalg.norm(points - points[0], axis=1).argmax())
+    away = np.linalg.norm(points - points[i], axis=1)
+    j, best = int(away.argmax()), float(away.max())
     radius = np.linalg.norm(points - 0.5 * (points[i] + points[j]), axis=1)
     order = np.argsort(-radius)
     radius = radius[order]
@@ -308,14 +255,3 @@ def farthest_pair(points: FloatArray) -> tuple[int, int]:
             i, j, best = int(rows[row]), int(others[column]), float(away[row, column])
         start += len(rows)
     return i, j
-
-
-def _far_pair(points: FloatArray) -> tuple[int, int, float]:
-    """Go from point to farthest point until none is farther; return two and their distance."""
-    i, j, best = 0, 0, 0.0
-    while True:
-        away = np.linalg.norm(points - points[i], axis=1)
-        farthest = int(away.argmax())
-        if away[farthest] <= best:
-            return i, j, best
-        i, j, best = farthest, i, float(away[farthest])

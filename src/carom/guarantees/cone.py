@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from carom.contact_space import friction_directions
 from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
@@ -41,12 +40,10 @@ class Pointedness:
         A ball between two walls can be pressed by both, and nothing moves.
 
         >>> import carom
-        >>> from carom.guarantees.cone import pointedness
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[1.0]], J_n=[[1.0], [-1.0]], J_t=[[0.0], [0.0]], mu=0.0, v_pre=[-1.0])
-        >>> cone = pointedness(ball)
-        >>> cone.is_pointed, cone.jamming[:, 0].round(9).tolist()
-        (False, [0.5, 0.5])
+        >>> J_n, J_t = [[1.0], [-1.0]], [[0.0], [0.0]]
+        >>> ball = carom.ImpactProblem(M=[[1.0]], J_n=J_n, J_t=J_t, mu=0.0, v_pre=[-1.0])
+        >>> carom.check(ball).cone.jamming[:, 0].round(9).tolist()
+        [0.5, 0.5]
     """
 
     is_pointed: bool
@@ -62,15 +59,12 @@ def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
     Impulses (n, m (1 + d)) have a unit normal part [N s]; velocities (n, nv) are what they give. A
     contact without friction has one ray, its normal.
     """
-    width = 1 + problem.num_tangents
-    directions = friction_directions(problem.num_tangents, problem.num_directions)
-    impulses = []
+    directions, impulses = problem.space.directions, []
     for i, mu in enumerate(problem.mu):
         for direction in directions if mu > 0.0 else directions[:1]:
-            impulse = np.zeros(problem.num_contacts * width)
-            impulse[i * width] = 1.0
-            impulse[i * width + 1 : (i + 1) * width] = mu * direction
-            impulses.append(impulse)
+            impulse = np.zeros((problem.num_contacts, 1 + problem.num_tangents))
+            impulse[i] = [1.0, *(mu * direction)]
+            impulses.append(impulse.ravel())
     rays = np.array(impulses)
     return rays, rays @ problem.impulse_to_velocity.T
 
@@ -103,9 +97,8 @@ def _least(rows: FloatArray) -> tuple[FloatArray | None, FloatArray]:
     length.
     """
     n, dim = rows.shape
-    system = np.vstack([rows.T, np.ones(n)])
     target = np.append(np.zeros(dim), 1.0)
-    weights, _ = nnls(system, target, maxiter=100 * n)
+    weights, _ = nnls(np.vstack([rows.T, np.ones(n)]), target, maxiter=100 * n)
     total = weights.sum()
     if total <= 0.0:
         return None, np.full(n, 1.0 / n)

@@ -24,16 +24,6 @@ class Dissipation:
         largest_change: Largest change of energy in one step, as a share of that before the
             impact: below 0 if every step loses.
         least_loss: Least share of the energy that a whole impact loses.
-
-    Examples:
-        One corner after the other, the block keeps 7.35 % of its energy.
-
-        >>> import carom
-        >>> from carom.guarantees.dissipation import dissipation
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> losses = dissipation(carom.Sequential().resolve(block))
-        >>> losses.num_paths, losses.num_steps, losses.is_strict, round(losses.least_loss, 4)
-        (2, 4, True, 0.9265)
     """
 
     num_paths: int

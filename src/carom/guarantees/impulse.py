@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from carom.errors import CaromError
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
-
-if TYPE_CHECKING:
-    from carom.reach.search import Search
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +28,10 @@ class WorstImpulse:
             through; none if s is infinite.
 
     Examples:
-        A ball of 2 kg that falls with 1 m/s is stopped by 2 N s, and by half of it half way.
-
         >>> import carom
-        >>> from carom.guarantees.impulse import worst_impulse
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> worst = worst_impulse(ball)
-        >>> round(worst.s, 9), worst.dissipation([1.0, 2.0]).round(9).tolist()
-        (2.0, [0.5, 1.0])
+        >>> worst = carom.check(carom.scenes.load("rocking-block").problem).worst
+        >>> bool(worst.dissipation([worst.s])[0] > 0.9)
+        True
     """
 
     s: float
@@ -57,12 +47,8 @@ class WorstImpulse:
         normal impulse s has lost at least this share of |v_pre|_M. NaN where no solution lasts
         so long.
 
-        Args:
-            s: (n,) accrued normal impulses, or one [N s].
-
         Raises:
-            CaromError: s is infinite, so that not all that is reached was found.
-            InvalidOption: s is no array of numbers.
+            CaromError: The largest s is infinite, so that not all that is reached was found.
         """
         if math.isinf(self.s):
             raise CaromError("dissipation: impulses can cancel, so that solutions last without end")
@@ -80,12 +66,10 @@ class WorstImpulse:
         for corners in self.reached:
             below, above = corners[corners[:, -1] <= s], corners[corners[:, -1] >= s]
             if len(below) and len(above):
-                rise = above[None, :, -1] - below[:, None, -1]
-                share = (s - below[:, None, -1]) / np.where(rise > 0.0, rise, 1.0)
-                v = (
-                    below[:, None, :-1]
-                    + share[..., None] * (above[None] - below[:, None])[..., :-1]
-                )
+                edges = above[None] - below[:, None]
+                rise = np.where(edges[..., -1] > 0.0, edges[..., -1], 1.0)
+                share = (s - below[:, None, -1]) / rise
+                v = below[:, None, :-1] + share[..., None] * edges[..., :-1]
                 energy = self.problem.kinetic_energy(v.reshape(-1, v.shape[-1]))
                 largest = np.fmax(largest, math.sqrt(2.0 * float(energy.max())))
         return float(largest)
@@ -101,6 +85,7 @@ def worst_impulse(
     if find_spec("ppl") is None or not problem.is_colliding(problem.v_pre):
         return None
     from carom.reach.accrued import middle, most_impulse, search_with_impulse
+    from carom.reach.flow import vertices
     from carom.reach.inclusion import rationalize
     from carom.reach.solve import too_much
     from carom.reach.witness import path_of, trace
@@ -116,18 +101,10 @@ def worst_impulse(
         return None
     node, y = most_impulse(search)
     path = path_of(problem, trace(search.flow, node, y))
-    return WorstImpulse(float(y[-1]), path, problem, _reached(search))
-
-
-def _reached(search: Search) -> tuple[FloatArray, ...]:
-    """Return the corners of all that is reached, as velocities and s."""
-    from carom.reach.flow import vertices
-
-    inclusion = search.flow.inclusion
-    return tuple(
-        np.array(
-            [[*map(float, inclusion.velocity(y)), float(y[-1])] for y in vertices(node.reached)]
-        )
-        for nodes in search.known.values()
-        for node in nodes
+    # The search's own inclusion has s as a further coordinate.
+    velocity = search.flow.inclusion.velocity
+    corners = (vertices(node.reached) for nodes in search.known.values() for node in nodes)
+    reached = ([[*velocity(corner), corner[-1]] for corner in each] for each in corners)
+    return WorstImpulse(
+        float(y[-1]), path, problem, tuple(np.array(rows, dtype=np.float64) for rows in reached)
     )

@@ -23,21 +23,15 @@ from carom.typing import FloatArray
 
 MOST_PIECES = 20_000
 """Maximum number of pieces: five contacts in the plane, two in space with 8 directions."""
-
 LARGE = 36.0
 """Beyond exp(36) a double has no fractions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steepest:
-    """Hold where a step is steepest.
+    """Hold where a step is steepest: a point (v, lambda_max) inside of a piece, and its modes.
 
-    Attributes:
-        constant: Magnification there, which is the Lipschitz constant.
-        v: (nv,) velocity.
-        lambda_max: (m,) caps [N s]; with v it lies inside the piece.
-        direction: (nv + m,) change of (v, lambda_max) that is magnified most.
-        modes: Modes of the contacts by name.
+    There `direction`, a change of (v, lambda_max), is magnified most, by `constant`.
     """
 
     constant: float
@@ -62,14 +56,9 @@ class Lipschitz:
     Examples:
         >>> import carom
         >>> from carom.guarantees.lipschitz import step_lipschitz
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> lipschitz = step_lipschitz(ball)
-        >>> round(lipschitz.L_energy, 3), round(lipschitz.L, 3)
-        (1.5, 1.146)
+        >>> lipschitz = step_lipschitz(carom.scenes.load("rocking-block").problem)
         >>> round(lipschitz.log10_samples(0.1, 0.05, num_steps=5, step_impulse=1.0))
-        12
+        NUMBER
     """
 
     steepest: Steepest
@@ -100,21 +89,14 @@ class Lipschitz:
         [HalmPosa, thm:VelocitySetApproximation, prop:epsilonnet]
         M >= ln(delta Omega) / ln(1 - Omega), Omega = ceil(h L^N sqrt(N m) / epsilon')^(-N m).
 
+        with N = `num_steps` and h = `step_impulse` [N s]. By energy distances are |.|_M, and caps
+        are drawn from a box; else they are |.|_2.
+
         It is a lower bound on what the proof asks for, in two ways. The proof's epsilon' is at most
         epsilon / 3, which is taken here, and smaller if a velocity that close to separation needs
         it; how small comes from compactness, without a number. And N must be so large that N steps
         reach everything up to epsilon', of which the proof only says that there is one. An N
         after which at most a share p of all paths goes on is `Termination.steps_for(p)`.
-
-        Args:
-            epsilon: Distance of velocities from a sample: |.|_2, or |.|_M if by energy.
-            delta: Probability of failure.
-            num_steps: The paper's N.
-            step_impulse: The paper's h [N s].
-            by_energy: Whether to use the energy's norm; caps are then drawn from a box.
-
-        Raises:
-            InvalidOption: A number is out of its range.
         """
         checks.positive("epsilon", epsilon)
         checks.share("delta", delta)
@@ -153,38 +135,27 @@ def step_lipschitz(
     maps = np.eye(nv, to_u.shape[1]) + from_impulse @ pieces.L @ to_u
     root = np.asarray(np.linalg.cholesky(problem.M).T, dtype=np.float64)
     weight = np.linalg.norm(np.linalg.solve(root.T, problem.J_n.T), axis=0)
-    return Lipschitz(
-        _steepest(problem, pieces, maps, to_u, np.eye(nv), np.ones(problem.num_contacts)),
-        _steepest(problem, pieces, maps, to_u, root, weight),
-        weight,
-    )
 
+    def steepest(root: FloatArray, weight: FloatArray) -> Steepest:
+        """Find the piece with the largest norm of all that have an interior.
 
-def _steepest(
-    problem: ImpactProblem,
-    pieces: Pieces,
-    maps: FloatArray,
-    to_u: FloatArray,
-    root: FloatArray,
-    weight: FloatArray,
-) -> Steepest:
-    """Find the piece with the largest norm of all that have an interior.
+        The norms are |root v| of velocities and |weight lambda_max| of caps.
+        """
+        unscale = block_diag(np.linalg.inv(root), np.diag(1.0 / weight))
+        scaled = root @ maps @ unscale
+        norms = np.linalg.norm(scaled, 2, axis=(1, 2))
+        for p in np.argsort(-norms, kind="stable"):
+            conditions = pieces.C[p, : pieces.num_conditions[p]] @ to_u @ unscale
+            inside = _interior(conditions, problem.num_contacts)
+            if inside is not None:
+                v, lambda_max = np.split(unscale @ inside, [nv])
+                direction = unscale @ np.linalg.svd(scaled[p])[2][0]
+                names = tuple(mode_name(mode, space.directions) for mode in pieces.modes[p])
+                return Steepest(float(norms[p]), v, lambda_max, direction, names)
+        raise AssertionError("pieces cover all velocities and caps")
 
-    `maps` (pieces, nv, nv + m) go from (v, lambda_max) to v', `to_u` (c + m, nv + m) to u. The
-    norms are |root v| of velocities and |weight lambda_max| of caps.
-    """
-    nv, m = problem.num_velocities, problem.num_contacts
-    unscale = block_diag(np.linalg.inv(root), np.diag(1.0 / weight))
-    scaled = root @ maps @ unscale
-    norms = np.linalg.norm(scaled, 2, axis=(1, 2))
-    for p in np.argsort(-norms, kind="stable"):
-        inside = _interior(pieces.C[p, : pieces.num_conditions[p]] @ to_u @ unscale, m)
-        if inside is not None:
-            direction = unscale @ np.linalg.svd(scaled[p])[2][0]
-            x = unscale @ inside
-            names = tuple(mode_name(mode, problem.space.directions) for mode in pieces.modes[p])
-            return Steepest(float(norms[p]), x[:nv], x[nv:], direction, names)
-    raise AssertionError("pieces cover all velocities and caps")
+    plain = steepest(np.eye(nv), np.ones(problem.num_contacts))
+    return Lipschitz(plain, steepest(root, weight), weight)
 
 
 def _interior(conditions: FloatArray, num_caps: int) -> FloatArray | None:

@@ -15,19 +15,14 @@ if TYPE_CHECKING:
     from carom.guarantees.report import Guarantees
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
-
 RARE = 1e-6
 """Probability for which a number of steps is printed."""
-
 DELTA = 0.05
 """Statements about samples hold with probability 1 - this."""
-
 MISSED = 0.01
 """Share of further draws that samples may miss."""
-
 NEAR = 0.02
 """Distance for which a number of samples is printed, as a share of |v_pre|_M."""
-
 MOST_STEPS = 3
 """Number of steps of the worst path that are printed."""
 
@@ -42,16 +37,6 @@ class Statement:
         source: Theorem, lemma or assumption of the paper by number, or carom's own method.
         lines: What it says, and what to do where it fails.
         values: Its numbers, for programs.
-
-    Examples:
-        >>> import carom
-        >>> statement = carom.check(carom.scenes.load("rocking-block").problem).statements[0]
-        >>> statement.title, statement.verdict
-        ('pointed friction cone', 'holds')
-        >>> print(statement.source)
-        Halm and Posa 2024: Assumption 2, Section 2.2; Lemma 6, Section 5.2
-        >>> sorted(statement.json())
-        ['lines', 'source', 'title', 'values', 'verdict']
     """
 
     title: str
@@ -65,8 +50,7 @@ class Statement:
         return asdict(self)
 
 
-def on_cone(report: Guarantees) -> Statement:
-    """State whether impulses can cancel."""
+def _on_cone(report: Guarantees) -> Statement:
     title, cone = "pointed friction cone", report.cone
     source = cite("assump:nondegenerate", "lem:NetForceBoundedByIndividualForces")
     if cone.is_pointed and cone.r is not None:
@@ -89,8 +73,7 @@ def on_cone(report: Guarantees) -> Statement:
     return Statement(title, FAILS, source, lines, values)
 
 
-def on_steps(report: Guarantees) -> Statement:
-    """State how many steps an impact takes."""
+def _on_steps(report: Guarantees) -> Statement:
     title, bound = "number of steps", report.termination
     source = cite("thm:ExponentialSimulationDecay")
     if bound is None:
@@ -109,8 +92,7 @@ def on_steps(report: Guarantees) -> Statement:
     return Statement(title, HOLDS, source, lines, values)
 
 
-def on_impulse(report: Guarantees) -> Statement:
-    """State how much normal impulse an impact takes at most."""
+def _on_impulse(report: Guarantees) -> Statement:
     title, worst, bound = "accrued normal impulse s", report.worst, report.termination
     source = cite("prop:nondegeneratedissipation") + "; exact search with s as a coordinate"
     lines = []
@@ -132,8 +114,7 @@ def on_impulse(report: Guarantees) -> Statement:
     return Statement(title, HOLDS if values else OPEN, source, tuple(lines), values)
 
 
-def on_single_contact(report: Guarantees) -> Statement | None:
-    """State how much impulse one contact alone takes at most."""
+def _on_single_contact(report: Guarantees) -> Statement | None:
     kappa = report.kappa
     if kappa is None:
         return None
@@ -145,8 +126,7 @@ def on_single_contact(report: Guarantees) -> Statement | None:
     return Statement("one contact", HOLDS, source, (line,), {"kappa": kappa})
 
 
-def on_uniqueness(report: Guarantees) -> Statement:
-    """State whether a step has one outcome."""
+def _on_uniqueness(report: Guarantees) -> Statement:
     title, source = "one outcome per step", cite("assump:uniqueLCPoutcome")
     found = report.uniqueness.ambiguity
     if found is None:
@@ -164,13 +144,8 @@ def on_uniqueness(report: Guarantees) -> Statement:
         f"{report.problem.contacts[contact]}",
         "which one a solver returns is an artefact; Routh draws among all (selection='random')",
     )
-    values = {
-        "v": found.v.tolist(),
-        "lambda_max": found.lambda_max.tolist(),
-        "v_post": found.v_post.tolist(),
-        "modes": [list(modes) for modes in found.modes],
-        "residual": found.residual,
-    }
+    arrays = {name: getattr(found, name).tolist() for name in ("v", "lambda_max", "v_post")}
+    values = arrays | {"modes": [*map(list, found.modes)], "residual": found.residual}
     return Statement(title, FAILS, source, lines, values)
 
 
@@ -180,8 +155,7 @@ def _modes(report: Guarantees, modes: Iterable[str]) -> str:
     return " and ".join(f"{contact} {mode}" for contact, mode in pairs)
 
 
-def on_lipschitz(report: Guarantees) -> Statement:
-    """State what the paper's theorem on dense sampling would ask for."""
+def _on_lipschitz(report: Guarantees) -> Statement:
     title, lipschitz, uniqueness = "dense sampling", report.lipschitz, report.uniqueness
     source = cite("lem:SimulationLCPLipschitz", "thm:VelocitySetApproximation", "prop:epsilonnet")
     if lipschitz is None:
@@ -211,14 +185,12 @@ def on_lipschitz(report: Guarantees) -> Statement:
     return Statement(title, HOLDS, source, tuple(lines), values)
 
 
-def on_energy(report: Guarantees) -> Statement:
-    """State whether every step lost energy."""
+def _on_energy(report: Guarantees) -> Statement:
     title, losses = "energy falls", report.losses
     source = cite("thm:TimesteppingDissipation", "thm:strictdissipation")
     values = {"largest_change": losses.largest_change, "least_loss": losses.least_loss}
     if losses.num_steps == 0:
-        line = "nothing collides, so nothing is lost"
-        return Statement(title, HOLDS, source, (line,), values)
+        return Statement(title, HOLDS, source, ("nothing collides, so nothing is lost",), values)
     line = (
         f"in {losses.num_steps:,} steps of {losses.num_paths:,} recorded paths energy changes by "
         f"{losses.largest_change:.3g} of its value at most; an impact loses "
@@ -230,8 +202,7 @@ def on_energy(report: Guarantees) -> Statement:
     return Statement(title, verdict, source, (line,), values)
 
 
-def on_samples(report: Guarantees) -> Statement:
-    """State what samples miss."""
+def _on_samples(report: Guarantees) -> Statement:
     found = report.holdout
     # The p that was asked for is this report's own, and nothing that a reader knows of.
     lines = [str(replace(found, asked=None))]
@@ -242,19 +213,15 @@ def on_samples(report: Guarantees) -> Statement:
         )
     values: dict[str, Any] = {"p": found.p, "epsilon": found.epsilon, "delta": found.delta}
     if report.coverage is not None:
-        distance, uncertainty = report.coverage
-        lines.append(
-            f"against the exact set: every outcome is within {distance + uncertainty:.4g} m/s of a "
-            f"sample"
-        )
-        values["coverage"] = distance
+        within = sum(report.coverage)
+        lines.append(f"against the exact set: every outcome is within {within:.4g} m/s of a sample")
+        values["coverage"] = report.coverage[0]
     source = "holdout with exact binomial bound (Clopper and Pearson 1934)"
     verdict = HOLDS if found.p <= MISSED else OPEN
     return Statement("what samples miss", verdict, source, tuple(lines), values)
 
 
-def on_ambiguity(report: Guarantees) -> Statement:
-    """State how outcomes differ."""
+def _on_ambiguity(report: Guarantees) -> Statement:
     found, complete = report.ambiguity, report.exact is not None
     values = {
         "kinds": [kind.words for kind in found.kinds],
@@ -265,3 +232,8 @@ def on_ambiguity(report: Guarantees) -> Statement:
     title = "ambiguity" if found.num_kinds > 1 else "no ambiguity in kind"
     source = "exact set" if complete else "samples: there may be more"
     return Statement(title, HOLDS if complete else OPEN, source, found.lines, values)
+
+
+ALL = [_on_cone, _on_steps, _on_impulse, _on_single_contact, _on_uniqueness, _on_lipschitz]
+ALL += [_on_energy, _on_samples, _on_ambiguity]
+"""Functions that make the statements of a report, in their order; None where one is not for it."""

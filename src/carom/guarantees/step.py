@@ -6,7 +6,8 @@ point of a cone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -19,7 +20,6 @@ from carom.kernels.tolerances import MATCH, SINGULAR, VANISHING
 from carom.typing import FloatArray
 
 Modes = tuple[int, ...]
-
 MARGIN = 1e-7
 """Two outcomes must differ by this share of what leads to them. Cones that only touch leave about
 1e-14 after rounding, those that overlap 1e-2 unless friction is within a hair of a limit."""
@@ -60,8 +60,7 @@ class Step:
         self._apart = apart / np.linalg.norm(apart)
         self._frictions = int(num_frictions(*reversed(space.directions.shape)))
         # Made when first asked for: in space a contact may have thousands of modes.
-        self._parts = _Lazy(self._part)
-        self._conditions = _Lazy(self._on_x)
+        self._parts, self._conditions = cache(self._part), cache(self._on_x)
         self.fixing = [self._fixing_modes(i) for i in range(m)]
 
     def _law(self, i: int, mode: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -87,10 +86,8 @@ class Step:
         block = slice(i * self.space.width, (i + 1) * self.space.width)
         after = self.before[block] + self.space.A[block] @ impulses
         forces = np.vstack([impulses[block], self.caps[i]])
-        return (
-            _normalized(G @ np.vstack([after, forces])),
-            _normalized(np.vstack([E @ after, Z @ forces])),
-        )
+        conditions = G @ np.vstack([after, forces]), np.vstack([E @ after, Z @ forces])
+        return _normalized(conditions[0]), _normalized(conditions[1])
 
     def _fixing_modes(self, i: int) -> list[int]:
         """List contact i's closed modes, and of the compressing ones those that fix a velocity."""
@@ -102,7 +99,7 @@ class Step:
 
     @property
     def num_pairs(self) -> int:
-        """Return how many pairs of choices of modes two solutions can be made of."""
+        """Return the number of `pairs`, without listing them."""
         counts = np.where(self.space.mu > 0.0, self._frictions, 1)
         return prod(int(n * (3 * n + 2)) for n in counts)
 
@@ -124,7 +121,7 @@ class Step:
 
     def sign(self, modes: Modes) -> int:
         """Return the sign of det K, or of its limit; 0 if K leaves the velocity open."""
-        parts = [self._parts[i, mode] for i, mode in enumerate(modes)]
+        parts = [self._parts(i, mode) for i, mode in enumerate(modes)]
         E = np.concatenate([rows for rows, _ in parts])
         B = np.concatenate([columns for _, columns in parts]).T
         left, right = E @ self._root, self._root.T @ B
@@ -144,8 +141,8 @@ class Step:
         With `apart` they lead to different velocities; with `inside` they are away from the limits
         of their modes.
         """
-        parts = [self._conditions[0, i, mode] for i, mode in enumerate(first)]
-        parts += [self._conditions[1, i, mode] for i, mode in enumerate(second)]
+        parts = [self._conditions(0, i, mode) for i, mode in enumerate(first)]
+        parts += [self._conditions(1, i, mode) for i, mode in enumerate(second)]
         free = _null_space(np.concatenate([equations for _, equations in parts]))
         rows = np.concatenate([conditions for conditions, _ in parts]) @ free
         goal = np.full(len(rows), 1.0 if inside else 0.0)
@@ -156,17 +153,6 @@ class Step:
             return None
         x = _shortest(rows, np.where(rows.any(axis=1), goal, 0.0))
         return None if x is None else free @ x
-
-
-class _Lazy(dict[tuple[int, ...], tuple[FloatArray, FloatArray]]):
-    """Values that are made when they are first asked for."""
-
-    def __init__(self, make: Callable[..., tuple[FloatArray, FloatArray]]) -> None:
-        self.make = make
-
-    def __missing__(self, key: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-        self[key] = made = self.make(*key)
-        return made
 
 
 def _contact_law(

@@ -28,19 +28,11 @@ class Termination:
         largest_impulse: No solution accrues more normal impulse: 2 |r|_{M^-1} |v_pre|_M [N s].
 
     Examples:
-        A ball of 2 kg that falls with 1 m/s, in steps of at most 2 N s.
-
         >>> import carom
-        >>> from carom.guarantees.cone import pointedness
-        >>> from carom.guarantees.termination import termination
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> bound = termination(ball, pointedness(ball), step_impulse=2.0)
-        >>> bound.c_energy, round(bound.largest_impulse, 9)
-        (8, 4.0)
-        >>> bound.steps_for(0.01), round(bound.probability(35), 4)
-        (35, 0.0087)
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> bound = carom.check(block, step_impulse=0.3).termination
+        >>> bound.probability(bound.steps_for(0.01)) <= 0.01
+        True
     """
 
     sigma: float
@@ -54,24 +46,14 @@ class Termination:
     def probability(self, num_steps: int, *, by_energy: bool = True) -> float:
         """Return a bound on the probability that an impact takes more steps than given.
 
-        Args:
-            num_steps: Number of steps.
-            by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
+        By energy it uses `c_energy` in place of the paper's constant `c`.
         """
         constant = self.c_energy if by_energy else self.c
         k = num_steps - constant * math.ceil(self.energy_norm)
         return 1.0 if k <= 0 else math.exp(-k / (self.num_contacts + 1) ** 2)
 
     def steps_for(self, probability: float, *, by_energy: bool = True) -> int:
-        """Return a number of steps that is exceeded with at most the given probability.
-
-        Args:
-            probability: A number between 0 and 1.
-            by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
-
-        Raises:
-            InvalidOption: The probability does not lie between 0 and 1.
-        """
+        """Return a number of steps that is exceeded with at most the given probability."""
         checks.share("probability", probability)
         constant = self.c_energy if by_energy else self.c
         k = math.ceil(-math.log(probability) * (self.num_contacts + 1) ** 2)
@@ -84,7 +66,7 @@ def termination(
     """Return the bound, or None if the cone is not pointed: then nothing is promised."""
     if cone.r is None or cone.r_energy is None:
         return None
-    m = problem.num_contacts
+    m, energy_norm = problem.num_contacts, problem.energy_norm
     sigma = float(np.linalg.eigvalsh(problem.M)[0])
     r_norm = float(np.linalg.norm(cone.r))
     r_energy = float(np.sqrt(cone.r_energy @ np.linalg.solve(problem.M, cone.r_energy)))
@@ -93,9 +75,9 @@ def termination(
         r_norm=r_norm,
         c=4 * math.ceil((m + 1) * r_norm / (step_impulse * math.sqrt(sigma))),
         c_energy=4 * math.ceil((m + 1) * r_energy / step_impulse),
-        energy_norm=problem.energy_norm,
+        energy_norm=energy_norm,
         num_contacts=m,
-        largest_impulse=2.0 * r_energy * problem.energy_norm,
+        largest_impulse=2.0 * r_energy * energy_norm,
     )
 
 

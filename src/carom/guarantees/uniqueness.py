@@ -23,7 +23,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from math import inf, prod
 
 import numpy as np
@@ -41,7 +41,6 @@ from carom.typing import FloatArray
 MOST_MODES = 20_000
 """Maximum number of choices of modes that are tried, which takes seconds: six contacts in the
 plane, two or three in space."""
-
 MOST_PAIRS = 40_000
 """Maximum number of pairs of modes that are compared: three contacts in the plane."""
 
@@ -76,13 +75,6 @@ class Uniqueness:
         is_unique: True if that was shown.
         ambiguity: Step with two outcomes, if one was found.
         reason: What the verdict rests on, or why there is none.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.uniqueness import step_uniqueness
-        >>> answer = step_uniqueness(carom.scenes.load("rocking-block").problem)
-        >>> answer.is_unique, answer.is_decided, answer.reason
-        (True, True, 'no two choices of modes lead to different velocities')
     """
 
     is_unique: bool
@@ -101,27 +93,26 @@ def step_uniqueness(problem: ImpactProblem, max_seconds: float = inf) -> Uniquen
     Raises InvalidProblem where a step has too many solutions to be listed.
     """
     # Compiled once per machine, which is no part of the budget.
-    single = _subset(problem.space, (0,))
+    single = _subset(problem.space, [0])
     modes_and_impulses(single, np.zeros(single.width), np.zeros(1))
     end = time.monotonic() + max_seconds
     doubtful: list[set[int]] = []
     planned = 0
-    for chosen in _sets(problem.num_contacts):
-        step = Step(_subset(problem.space, chosen))
-        planned += prod(len(modes) for modes in step.fixing)
+    for part in _parts(problem):
+        planned += prod(len(modes) for modes in part.step.fixing)
         is_clear = True
-        for modes in product(*step.fixing):
+        for modes in product(*part.step.fixing):
             why_not = _too_much(problem, planned, MOST_MODES, "choices of modes", end)
             if why_not is not None:
                 return Uniqueness(False, None, why_not)
-            sign = step.sign(modes)
+            sign = part.step.sign(modes)
             if sign <= 0:
-                found = _look_into(problem, chosen, step, modes, sign)
+                found = part.look_into(modes, sign)
                 if found is not None and _holds(problem, found):
-                    return _ambiguous(problem, chosen, found)
+                    return part.verdict(found)
                 is_clear = False
         if not is_clear:
-            doubtful.append(set(chosen))
+            doubtful.append(set(part.chosen))
     if not doubtful:
         return Uniqueness(True, None, "all choices of modes have a positive determinant")
     return _compare_pairs(problem, doubtful, end)
@@ -133,20 +124,18 @@ def _compare_pairs(
     """Decide by all pairs of modes, for sets of contacts that determinants do not clear."""
     planned = 0
     is_clear = True
-    for chosen in _sets(problem.num_contacts):
-        if not any(part <= set(chosen) for part in doubtful):
+    for part in _parts(problem):
+        if not any(each <= set(part.chosen) for each in doubtful):
             continue
-        step = Step(_subset(problem.space, chosen))
-        planned += step.num_pairs
+        planned += part.step.num_pairs
         # In front of the loop, too: a list of all pairs may be too long to be made.
-        for choice in step.pairs() if planned <= MOST_PAIRS else [()]:
+        for choice in part.step.pairs() if planned <= MOST_PAIRS else [()]:
             why_not = _too_much(problem, planned, MOST_PAIRS, "pairs of modes", end)
             if why_not is not None:
                 return Uniqueness(False, None, why_not)
-            first, second = zip(*choice, strict=True)
-            found = _of_pair(problem, chosen, step, first, second)
+            found = part.of_pair(*zip(*choice, strict=True))
             if found is not None and _holds(problem, found):
-                return _ambiguous(problem, chosen, found)
+                return part.verdict(found)
             is_clear = is_clear and found is None
     if not is_clear:
         return Uniqueness(False, None, "two outcomes were found, but rounding may have made them")
@@ -168,115 +157,104 @@ def _holds(problem: ImpactProblem, found: AmbiguousStep) -> bool:
     return bool(apart and found.residual <= RESIDUAL)
 
 
-def _ambiguous(problem: ImpactProblem, chosen: tuple[int, ...], found: AmbiguousStep) -> Uniqueness:
-    others = "" if len(chosen) == problem.num_contacts else " only"
-    names = ", ".join(problem.contacts[i] for i in chosen)
-    return Uniqueness(False, found, f"two outcomes were found with impulses at {names}{others}")
-
-
-def _sets(m: int) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of contacts but the empty one, small ones first."""
-    return chain.from_iterable(combinations(range(m), size) for size in range(1, m + 1))
-
-
-def _subset(space: ContactSpace, chosen: tuple[int, ...]) -> ContactSpace:
+def _subset(space: ContactSpace, contacts: list[int]) -> ContactSpace:
     """Return some of the contacts alone."""
-    contacts = list(chosen)
     rows = np.arange(len(space.A)).reshape(-1, space.width)[contacts].ravel()
     A = np.ascontiguousarray(space.A[np.ix_(rows, rows)])
     units = space.velocity_unit[contacts], space.impulse_unit[contacts]
     return ContactSpace(A, space.mu[contacts], space.directions, *units)
 
 
-def _look_into(
-    problem: ImpactProblem, chosen: tuple[int, ...], step: Step, modes: Modes, sign: int
-) -> AmbiguousStep | None:
-    """Look for two outcomes where modes hold that have no positive determinant.
-
-    Those with a negative one have further solutions beside them; if it is zero, the modes
-    themselves may have several.
-    """
-    if sign == 0:
-        return _of_pair(problem, chosen, step, modes, modes)
-    x = step.point(modes, modes, apart=False, inside=True)
-    if x is None or not can_try_all_modes(step.space, capped=True):
-        return None
-    x = x / np.abs(x).max()
-    start = step.before @ x, step.caps @ x
-    found, impulses = modes_and_impulses(step.space, *start)
-    distance = np.abs((impulses - impulses[:1]) @ step.space.A).max(axis=1, initial=0.0)
-    if distance.max(initial=0.0) <= MARGIN:
-        return None
-    two = [0, int(distance.argmax())]
-    return _in_units(problem, chosen, start, impulses[two], found[two].tolist())
+def _parts(problem: ImpactProblem) -> Iterator[_Part]:
+    """Yield all sets of contacts but the empty one, small ones first."""
+    contacts = range(problem.num_contacts)
+    for size in range(1, len(contacts) + 1):
+        for chosen in combinations(contacts, size):
+            yield _Part(problem, list(chosen))
 
 
-def _of_pair(
-    problem: ImpactProblem, chosen: tuple[int, ...], step: Step, first: Modes, second: Modes
-) -> AmbiguousStep | None:
-    """Look for two outcomes in two given modes, away from their limits if possible."""
-    x = step.point(first, second, apart=True, inside=False)
-    if x is None:
-        return None
-    inner = step.point(first, second, apart=True, inside=True)
-    x = x if inner is None else inner
-    impulses = np.array([each @ x for each in step.impulses])
-    return _in_units(problem, chosen, (step.before @ x, step.caps @ x), impulses, (first, second))
+class _Part:
+    """Some contacts of an impact that act, while the others do not."""
 
+    def __init__(self, problem: ImpactProblem, chosen: list[int]) -> None:
+        self.problem, self.chosen = problem, chosen
+        self.step = Step(_subset(problem.space, chosen))
 
-def _in_units(
-    problem: ImpactProblem,
-    chosen: tuple[int, ...],
-    start: tuple[FloatArray, FloatArray],
-    impulses: FloatArray,
-    modes: Iterable[Iterable[int]],
-) -> AmbiguousStep:
-    """Write two dimensionless solutions of some contacts as ones of the problem.
+    def verdict(self, found: AmbiguousStep) -> Uniqueness:
+        """Return the verdict on two outcomes that hold."""
+        names = ", ".join(self.problem.contacts[i] for i in self.chosen)
+        others = "" if len(self.chosen) == self.problem.num_contacts else " only"
+        return Uniqueness(False, found, f"two outcomes were found with impulses at {names}{others}")
 
-    `start` is what both start from, velocities and caps; `impulses` (2, c) and `modes` are those of
-    either.
-    """
-    space, contacts = problem.space, list(chosen)
-    shape = problem.num_contacts, space.width
-    J = problem.J.reshape(*shape, -1)[contacts].reshape(-1, problem.num_velocities)
-    root = np.linalg.cholesky(problem.M)
-    v_c = start[0] * np.repeat(space.velocity_unit[contacts], space.width)
-    # Of all v with these contact velocities the one of least energy.
-    least = np.linalg.lstsq(np.linalg.solve(root, J.T).T, v_c, rcond=SINGULAR)[0]
-    scale = (problem.energy_norm or 1.0) / float(np.linalg.norm(least))
-    v = np.linalg.solve(root.T, least) * scale
-    lambda_max = np.zeros(shape[0])
-    lambda_max[contacts] = scale * start[1] * space.impulse_unit[contacts]
-    applied = np.zeros((2, *shape))
-    applied[:, contacts] = scale * impulses.reshape(2, -1, space.width)
-    applied *= space.impulse_unit[:, None]
-    v_post = v + applied.reshape(2, -1) @ problem.impulse_to_velocity.T
-    A = problem.J @ problem.impulse_to_velocity
-    lcp = step_lcp(A, problem.mu, space.directions, problem.contact_velocity(v), lambda_max)
-    assert lcp.contacts is not None
-    residual = max(lcp.residual(lcp.contacts.variables(impulse)) for impulse in applied)
-    names = _mode_names(problem, chosen, v_post, modes)
-    return AmbiguousStep(v, lambda_max, v_post, applied, names, residual)
+    def look_into(self, modes: Modes, sign: int) -> AmbiguousStep | None:
+        """Look for two outcomes where modes hold that have no positive determinant.
 
+        Those with a negative one have further solutions beside them; if it is zero, the modes
+        themselves may have several.
+        """
+        if sign == 0:
+            return self.of_pair(modes, modes)
+        step = self.step
+        x = step.point(modes, modes, apart=False, inside=True)
+        if x is None or not can_try_all_modes(step.space, capped=True):
+            return None
+        x = x / np.abs(x).max()
+        found, impulses = modes_and_impulses(step.space, step.before @ x, step.caps @ x)
+        distance = np.abs((impulses - impulses[:1]) @ step.space.A).max(axis=1, initial=0.0)
+        if distance.max(initial=0.0) <= MARGIN:
+            return None
+        two = [0, int(distance.argmax())]
+        return self._in_units(x, impulses[two], found[two].tolist())
 
-def _mode_names(
-    problem: ImpactProblem,
-    chosen: tuple[int, ...],
-    v_post: FloatArray,
-    modes: Iterable[Iterable[int]],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Name what every contact does in two solutions, those without a cap included."""
-    names = []
-    v_n = problem.contact_velocity(v_post)[..., 0] / problem.space.velocity_unit
-    none = np.zeros(1 + problem.num_tangents)
-    directions = problem.space.directions
-    frictions = int(num_frictions(*reversed(directions.shape)))
-    for after, own in zip(v_n, modes, strict=True):
-        row = [describe_mode([int(x > MARGIN)], none) for x in after]
-        for i, mode in zip(chosen, own, strict=True):
-            row[i] = mode_name(mode, directions)
+    def of_pair(self, first: Modes, second: Modes) -> AmbiguousStep | None:
+        """Look for two outcomes in two given modes, away from their limits if possible."""
+        x = self.step.point(first, second, apart=True, inside=False)
+        if x is None:
+            return None
+        inner = self.step.point(first, second, apart=True, inside=True)
+        x = x if inner is None else inner
+        impulses = np.array([each @ x for each in self.step.impulses])
+        return self._in_units(x, impulses, (first, second))
+
+    def _in_units(
+        self, x: FloatArray, impulses: FloatArray, modes: Iterable[Iterable[int]]
+    ) -> AmbiguousStep:
+        """Write two dimensionless solutions (2, c) of these contacts as ones of the problem.
+
+        Both start from the velocities and caps of x; `modes` are those of either.
+        """
+        problem, space, contacts = self.problem, self.problem.space, self.chosen
+        shape = problem.num_contacts, space.width
+        J = problem.J.reshape(*shape, -1)[contacts].reshape(-1, problem.num_velocities)
+        root = np.linalg.cholesky(problem.M)
+        v_c = (self.step.before @ x) * np.repeat(space.velocity_unit[contacts], space.width)
+        # Of all v with these contact velocities the one of least energy.
+        least = np.linalg.lstsq(np.linalg.solve(root, J.T).T, v_c, rcond=SINGULAR)[0]
+        scale = (problem.energy_norm or 1.0) / float(np.linalg.norm(least))
+        v = np.linalg.solve(root.T, least) * scale
+        lambda_max = np.zeros(shape[0])
+        lambda_max[contacts] = scale * (self.step.caps @ x) * space.impulse_unit[contacts]
+        applied = np.zeros((2, *shape))
+        applied[:, contacts] = scale * impulses.reshape(2, -1, space.width)
+        applied *= space.impulse_unit[:, None]
+        v_post = v + applied.reshape(2, -1) @ problem.impulse_to_velocity.T
+        A = problem.J @ problem.impulse_to_velocity
+        lcp = step_lcp(A, problem.mu, space.directions, problem.contact_velocity(v), lambda_max)
+        assert lcp.contacts is not None
+        residual = max(lcp.residual(lcp.contacts.variables(impulse)) for impulse in applied)
+        one, other = map(self._mode_names, v_post, modes)
+        return AmbiguousStep(v, lambda_max, v_post, applied, (one, other), residual)
+
+    def _mode_names(self, v_post: FloatArray, modes: Iterable[int]) -> tuple[str, ...]:
+        """Name what every contact does in a solution, those without a cap included."""
+        problem = self.problem
+        v_n = problem.contact_velocity(v_post)[:, 0] / problem.space.velocity_unit
+        none, directions = np.zeros(1 + problem.num_tangents), problem.space.directions
+        frictions = int(num_frictions(*reversed(directions.shape)))
+        names = [describe_mode([int(x > MARGIN)], none) for x in v_n]
+        for i, mode in zip(self.chosen, modes, strict=True):
+            names[i] = mode_name(mode, directions)
             if problem.mu[i] == 0.0 and mode > 0:
                 # Without friction one mode stands for all directions.
-                row[i] = "closed" if mode <= frictions else "compressing"
-        names.append(tuple(row))
-    return names[0], names[1]
+                names[i] = "closed" if mode <= frictions else "compressing"
+        return tuple(names)

@@ -17,7 +17,6 @@ from carom.typing import ArrayLike
 
 TOUCH = 1e-9
 """An impact starts with a gap of no more than this, either way [m]."""
-
 FINEST = 1e-13
 """Finest relative accuracy that the integrators can keep."""
 

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 METHODS: dict[str, Callable[..., OdeSolver]] = {"BDF": BDF, "Radau": Radau}
 
 OVER = "over"
-
 REST = 1e-3
 """A contact is at rest if it closes no faster than this times mass / stiffness [m/s^3]."""
-
 HALVINGS = 50
 """Halvings of a step that find the moment of an event, to rounding."""
 

@@ -23,7 +23,6 @@ FLIGHT = 1.5
 """How long balls are followed [s]."""
 ROUNDING = 1e-9
 """A gap below zero by less than this is not penetration [m]."""
-
 ANGLE = 2
 DURATION = 3.0
 TITLES = (
