@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from carom.paper.exhibit import Effort
+from carom.paper.exhibit import Effort, read_table
 from carom.paper.exhibits import EXHIBITS, motions, tables, unit
 from carom.paper.exhibits.collision import collide
 from carom.paper.exhibits.impacts import STACK_MASS
 from carom.paper.run import reproduce
-from carom.paper.store import read_table
 
 QUICK = (
     "rocking-block-outcomes",

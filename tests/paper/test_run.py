@@ -142,7 +142,7 @@ def test_record_is_gone_while_files_are_written(tmp_path, monkeypatch):
     """Else an interrupted second run would leave a mixture that looks whole."""
     only = Counted("only", monkeypatch)
     reproduce(tmp_path, ["only"])
-    monkeypatch.setattr("carom.paper.store.write_atomically", _fail)
+    monkeypatch.setattr("carom.paper.exhibit.write_atomically", _fail)
     with pytest.raises(OSError, match="disk full"):
         reproduce(tmp_path, ["only"], fresh=True)
     monkeypatch.undo()

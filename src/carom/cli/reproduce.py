@@ -12,8 +12,7 @@ from carom.cli import show
 from carom.cli.options import Command, json_option, option, to_folder
 
 if TYPE_CHECKING:
-    from carom.paper.exhibit import Exhibit
-    from carom.paper.store import Kept
+    from carom.paper.exhibit import Exhibit, Kept
 
 EPILOG = """\
 Files in DIR:

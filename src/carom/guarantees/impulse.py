@@ -30,8 +30,8 @@ class WorstImpulse:
     Examples:
         >>> import carom
         >>> worst = carom.check(carom.scenes.load("rocking-block").problem).worst
-        >>> bool(worst.dissipation([worst.s])[0] > 0.9)
-        True
+        >>> round(worst.s, 3), worst.dissipation([0.5 * worst.s, worst.s]).round(3).tolist()
+        (0.489, [0.496, 0.729])
     """
 
     s: float

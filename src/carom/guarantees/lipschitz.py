@@ -58,7 +58,7 @@ class Lipschitz:
         >>> from carom.guarantees.lipschitz import step_lipschitz
         >>> lipschitz = step_lipschitz(carom.scenes.load("rocking-block").problem)
         >>> round(lipschitz.log10_samples(0.1, 0.05, num_steps=5, step_impulse=1.0))
-        NUMBER
+        70
     """
 
     steepest: Steepest

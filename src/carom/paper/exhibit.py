@@ -1,12 +1,22 @@
-"""Numbered figures and tables of the paper, and what reproducing one gives."""
+"""Numbered figures and tables of the paper, what reproducing one gives, and how that is kept.
+
+On disk an exhibit is one folder, with a record that is written last.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from carom import __version__
+from carom.io import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,6 +25,8 @@ Progress = Callable[[int, int], None]
 """Called with how much is done, and how much there is."""
 NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
 """Look of words beside a point of a figure."""
+RECORD = "exhibit.json"
+DPI = 130
 
 
 @dataclass(frozen=True)
@@ -88,3 +100,89 @@ def exhibit(
     """Make a function the maker of an exhibit, whose title is the function's docstring."""
     times = seconds, seconds if quickly is None else quickly
     return lambda make: Exhibit(name, place, (make.__doc__ or name).rstrip("."), make, times)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An exhibit as it lies on disk: names of files in its folder, and what it says.
+
+    `shown` are those tables that the page prints; `was_there` if it is from an earlier run.
+    """
+
+    folder: Path
+    remarks: str
+    findings: Sequence[Finding]
+    figures: Sequence[str]
+    tables: Sequence[str]
+    shown: Sequence[str]
+    seconds: float
+    quick: bool = False
+    was_there: bool = False
+
+    @property
+    def num_agreeing(self) -> int:
+        """Return how many findings agree."""
+        return sum(bool(finding.agrees) for finding in self.findings)
+
+
+def keep(out: Path, exhibit: Exhibit, made: Made, effort: Effort, seconds: float) -> Kept:
+    """Write an exhibit; its record comes last, so that what is interrupted does not count."""
+    folder = out / exhibit.name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RECORD).unlink(missing_ok=True)
+    for name, figure in made.figures.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=DPI)
+        write_atomically(folder / f"{name}.png", buffer.getvalue())
+    for name, table in made.tables.items():
+        write_atomically(folder / f"{name}.csv", _csv(table))
+    kept = Kept(
+        folder=folder,
+        remarks=made.remarks,
+        findings=made.findings,
+        figures=[f"{name}.png" for name in made.figures],
+        tables=[f"{name}.csv" for name in made.tables],
+        shown=[f"{name}.csv" for name, table in made.tables.items() if table.shown],
+        seconds=seconds,
+        quick=effort.quick,
+    )
+    record = {"key": _key(effort), **asdict(kept), "folder": exhibit.name}
+    write_atomically(folder / RECORD, (json.dumps(record, indent=2) + "\n").encode())
+    return kept
+
+
+def find(out: Path, exhibit: Exhibit, effort: Effort) -> Kept | None:
+    """Return an exhibit that an earlier run of the same kind left, if it is whole."""
+    folder = out / exhibit.name
+    try:
+        record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        if record.pop("key") != _key(effort):
+            return None
+        record["findings"] = [Finding(**finding) for finding in record["findings"]]
+        kept = Kept(**record | {"folder": folder, "was_there": True})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    whole = all((folder / name).is_file() for name in (*kept.figures, *kept.tables))
+    return kept if whole else None
+
+
+def read_table(path: Path) -> Table:
+    """Read a table back, as words."""
+    with path.open(newline="", encoding="utf-8") as file:
+        columns, *rows = csv.reader(file)
+    return Table(tuple(columns), rows)
+
+
+def _key(effort: Effort) -> dict[str, object]:
+    """Return what must be the same for an exhibit to be used again."""
+    return {"carom": __version__, "quick": effort.quick}
+
+
+def _csv(table: Table) -> bytes:
+    """Return a table with floats in nine digits, which are more than a plot shows."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([f"{x:.9g}" if isinstance(x, float) else x for x in row])
+    return buffer.getvalue().encode()

@@ -13,8 +13,7 @@ from string import Template
 
 from carom import __version__
 from carom.io import write_atomically
-from carom.paper.exhibit import Exhibit, Finding
-from carom.paper.store import Kept, read_table
+from carom.paper.exhibit import Exhibit, Finding, Kept, read_table
 
 PAGE = "index.html"
 FEWER = (

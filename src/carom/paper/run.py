@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from carom.errors import InvalidOption
-from carom.paper import page, store
-from carom.paper.exhibit import Effort, Exhibit, Progress
+from carom.paper import page
+from carom.paper.exhibit import Effort, Exhibit, Kept, Progress, find, keep
 from carom.paper.exhibits import EXHIBITS
 
 Begin = Callable[[Exhibit], Progress]
@@ -35,7 +35,7 @@ def reproduce(
     quick: bool = False,
     fresh: bool = False,
     begin: Begin | None = None,
-) -> list[store.Kept]:
+) -> list[Kept]:
     """Reproduce the figures and tables of the paper, with a page that shows them.
 
     What an earlier run into the same folder has made is kept, unless `fresh`, so that a run that
@@ -45,25 +45,25 @@ def reproduce(
     effort = Effort(quick)
     chosen = choose(names)
     out.mkdir(parents=True, exist_ok=True)
-    kept: list[store.Kept] = []
+    kept: list[Kept] = []
     for exhibit in chosen:
         progress = begin(exhibit) if begin is not None else lambda _done, _total: None
-        found = None if fresh else store.find(out, exhibit, effort)
+        found = None if fresh else find(out, exhibit, effort)
         kept.append(found if found is not None else _make(out, exhibit, effort, progress))
         page.write(out, _all_there(out), num_left=len(chosen) - len(kept))
     return kept
 
 
-def _all_there(out: Path) -> list[tuple[Exhibit, store.Kept]]:
+def _all_there(out: Path) -> list[tuple[Exhibit, Kept]]:
     """Return the exhibits in a folder, from this run and from others, full ones before quick."""
     pairs = []
     for exhibit in EXHIBITS.values():
-        found = (store.find(out, exhibit, Effort(quick)) for quick in (False, True))
+        found = (find(out, exhibit, Effort(quick)) for quick in (False, True))
         pairs += [(exhibit, kept) for kept in found if kept is not None][:1]
     return pairs
 
 
-def _make(out: Path, exhibit: Exhibit, effort: Effort, progress: Progress) -> store.Kept:
+def _make(out: Path, exhibit: Exhibit, effort: Effort, progress: Progress) -> Kept:
     start = time.perf_counter()
     made = exhibit.make(effort, progress)
-    return store.keep(out, exhibit, made, effort, time.perf_counter() - start)
+    return keep(out, exhibit, made, effort, time.perf_counter() - start)
