@@ -51,11 +51,6 @@ class DrakeSystem(HalfSpaceSystem):
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
 
-    Raises:
-        InvalidOption: The context is another plant's, or there is no such frame, no contact or no
-            friction coefficient.
-        InvalidProblem: The plant is not finalized or has constraints, or joints are locked.
-
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
 
@@ -128,10 +123,6 @@ class DrakeSystem(HalfSpaceSystem):
             scene_graph: `SceneGraph` that it is registered with.
             context: Context of the plant, whose parameters are copied.
             bodies: Names of the bodies whose geometry may touch; all if not given.
-
-        Raises:
-            InvalidOption: As in `DrakeSystem` and `scene_contacts`.
-            InvalidProblem: As in `DrakeSystem` and `scene_contacts`.
         """
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
         return cls(plant, contacts, context, ground=ground)
@@ -200,11 +191,6 @@ def scene_contacts(
         plant: `MultibodyPlant`, finalized.
         scene_graph: `SceneGraph` that it is registered with.
         bodies: Names of the bodies whose geometry may touch; all if not given.
-
-    Raises:
-        InvalidOption: No body has such a name.
-        InvalidProblem: The plant is not finalized, there is not one half-space that is fixed to the
-            world, or a geometry is of another kind.
 
     Examples:
         >>> from pydrake.geometry import Box, HalfSpace

@@ -57,10 +57,6 @@ class EngineSystem(System):
             q: Configuration, (nq,), with unit quaternions.
             v: Velocity, (nv,); at rest if not given.
             t: Time [s].
-
-        Raises:
-            InvalidProblem: A vector has a wrong size or a number that is not finite, or the robot
-                cannot be in this state.
         """
         rates = np.zeros(self.nv) if v is None else vector("v", v, self.nv, InvalidProblem)
         return self._dynamics(self._checked(q), rates, t)
@@ -117,10 +113,6 @@ class EngineSystem(System):
             gap_tolerance: Largest gap of a contact that touches [m].
             without_collision: Let contacts at rest act although nothing collides.
             num_directions: Number of friction directions of a contact in space, at least 3.
-
-        Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
-            InvalidOption: The tolerance is negative, or above what the system looks at.
         """
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))

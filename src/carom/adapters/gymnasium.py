@@ -91,11 +91,6 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     Attributes:
         system: The `MujocoSystem` that finds contacts.
 
-    Raises:
-        InvalidOption: An option is out of range, the environment is none of MuJoCo, or it is
-            wrapped already.
-        InvalidProblem: The model has parts that are not supported.
-
     Examples:
         >>> import gymnasium
         >>> from carom.adapters.gymnasium import SetValuedImpacts

@@ -39,9 +39,6 @@ class HalfSpace:
         point: (3,) as given.
         normal: (3,) unit vector.
 
-    Raises:
-        InvalidOption: A vector has not three finite numbers, or the normal is zero.
-
     Examples:
         >>> from carom.adapters.half_space import HalfSpace
         >>> HalfSpace().normal.tolist(), (HalfSpace().tangents + 0.0).tolist()
@@ -81,10 +78,6 @@ class ContactPoint:
         radius: Radius of a sphere about it [m]; 0 for a point.
         name: Name of the contact; the frame's if not given.
         mu: Friction coefficient; that of the system if not given.
-
-    Raises:
-        InvalidOption: The frame is no name, the offset has not three finite numbers, or a number
-            is negative.
 
     Examples:
         Heel and toe of a foot, whose frame is below its ankle.
@@ -175,9 +168,6 @@ class HalfSpaceSystem(EngineSystem):
         contacts: Points and spheres; the name of a frame stands for its origin.
         ground: The half-space; z <= 0 if not given.
         mu: Friction coefficient of contacts that have none of their own.
-
-    Raises:
-        InvalidOption: There is no contact or no friction coefficient, or two contacts share a name.
     """
 
     def __init__(
@@ -247,10 +237,6 @@ class HalfSpaceSystem(EngineSystem):
 
         Returns:
             Configuration, (nq,).
-
-        Raises:
-            InvalidOption: There is no such contact.
-            InvalidProblem: The base is fixed, or not all of the contacts can touch.
         """
         at, names = self._checked(q), self.contacts
         wanted = names if contacts is None else names_of("contact", contacts, names)

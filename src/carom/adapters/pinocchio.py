@@ -48,10 +48,6 @@ class PinocchioSystem(HalfSpaceSystem):
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
 
-    Raises:
-        InvalidOption: There is no such frame, no contact or no friction coefficient.
-        InvalidProblem: Joints of the model depend on each other (mimic).
-
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
 
@@ -122,8 +118,6 @@ class PinocchioSystem(HalfSpaceSystem):
 
         Raises:
             InvalidFile: The file cannot be read.
-            InvalidOption: As in `PinocchioSystem` and `collision_points`.
-            InvalidProblem: As in `PinocchioSystem` and `collision_points`.
 
         Examples:
             >>> from importlib.metadata import distribution
@@ -208,10 +202,6 @@ def collision_points(
         geometry_model: `pinocchio.GeometryModel` that belongs to it.
         names: Names of geometries, or of links, which stand for all their geometries; all
             geometries if not given.
-
-    Raises:
-        InvalidOption: Nothing has such a name.
-        InvalidProblem: A geometry is of another kind.
 
     Examples:
         >>> import pinocchio as pin

@@ -47,7 +47,6 @@ def load(name: str, **parameters: float) -> Scene:
 
     Raises:
         UnknownScene: There is no such scene.
-        InvalidOption: A parameter is out of range; the message names it.
 
     Examples:
         >>> import carom

@@ -31,9 +31,6 @@ def make(
         mu: Friction coefficient.
         speed: Speed towards the wall [m/s].
 
-    Raises:
-        InvalidOption: A length or the mass is not positive, or the tilt is out of range.
-
     Examples:
         The box slides along the floor, and hits the wall with its speed.
 

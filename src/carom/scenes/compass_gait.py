@@ -45,9 +45,6 @@ def make(
         trailing_rate: Trailing leg's angular velocity [rad/s].
         mu: Friction coefficient.
 
-    Raises:
-        InvalidOption: A length or the mass is not positive, or the pitch is out of range.
-
     Examples:
         >>> import carom
         >>> walker = carom.scenes.load("compass-gait").problem

@@ -28,9 +28,6 @@ def make(
         mu: Friction coefficient.
         speed: Downward speed of the top disc [m/s].
 
-    Raises:
-        InvalidOption: The radius or the mass is not positive.
-
     Examples:
         The top disc falls on the others along normals that are 30 degrees from the vertical.
 

@@ -33,9 +33,6 @@ def make(
         speed: Speed of the tip along the floor [m/s].
         rate: Angular velocity [rad/s].
 
-    Raises:
-        InvalidOption: The length, mass or speed is not positive, or the angle is out of range.
-
     Examples:
         Nothing collides, and still the impact takes the rod off the floor.
 

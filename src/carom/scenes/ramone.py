@@ -50,9 +50,6 @@ def make(
         pitch_rate: Trunk's angular velocity [rad/s].
         mu: Friction coefficient.
 
-    Raises:
-        InvalidProblem: No angle of the trailing knee puts both feet on the floor.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("ramone")

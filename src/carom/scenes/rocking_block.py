@@ -30,9 +30,6 @@ def make(
         mu: Friction coefficient.
         speed: Downward speed at the impact [m/s].
 
-    Raises:
-        InvalidOption: A length or the mass is not positive.
-
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem

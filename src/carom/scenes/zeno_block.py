@@ -27,9 +27,6 @@ def make(
         mu: Friction coefficient; above width / height the corners stick.
         rate: Angular velocity at the start [rad/s].
 
-    Raises:
-        InvalidOption: A length, the mass or the rate is not positive.
-
     Examples:
         Corner A rests, and B rises with rate times width.
 

@@ -39,8 +39,6 @@ def load_state(
 
     Raises:
         InvalidFile: MuJoCo cannot read the file.
-        InvalidOption: There is no such keyframe, or a vector has another length or a number that
-            is not finite.
 
     Examples:
         >>> import tempfile
@@ -103,11 +101,6 @@ def impact_problem(
     Returns:
         The impact, planar if no contact can slide but along one line.
 
-    Raises:
-        InvalidOption: An option is out of range, or the model is none.
-        InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the model
-            has parts that are not supported: see `MujocoSystem`.
-
     Warns:
         LimitIgnored: A joint or tendon is at the end of its range, which takes no part.
 
@@ -152,9 +145,6 @@ def apply(data: mujoco.MjData, v_post: ArrayLike) -> None:
     Args:
         data: The state, just before the impact.
         v_post: Velocity after the impact, (nv,).
-
-    Raises:
-        InvalidOption: v_post has another length, or a number that is not finite.
 
     Examples:
         >>> import mujoco
@@ -209,9 +199,6 @@ def engine_outcome(
 
     Returns:
         (nv,) velocity.
-
-    Raises:
-        InvalidOption: An option is out of range, or the motion became infinite.
 
     Examples:
         A ball of 2 kg falls with 1 m/s.

@@ -69,12 +69,6 @@ class MujocoSystem(EngineSystem):
         model: The copy of the model, with wider margins.
         margin: As given [m].
 
-    Raises:
-        InvalidOption: The model is none, or the margin is not positive.
-        InvalidProblem: The model has parts that are not supported: active equality constraints,
-            flexible bodies, height fields, friction that differs along the two tangents, surfaces
-            that move, several <pair>s of the same geoms, contact that is switched off.
-
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
 
@@ -162,9 +156,6 @@ class MujocoSystem(EngineSystem):
 
         Args:
             q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q has another length, or a number that is not finite.
         """
         self._place(self._checked(q))
         return models.limits_reached(self.model, self._data)
@@ -180,9 +171,6 @@ class MujocoSystem(EngineSystem):
 
         Returns:
             Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: Nothing floats, or nothing is below it.
         """
         at = self._checked(q)
         self._place(at)
@@ -216,10 +204,6 @@ class MujocoSystem(EngineSystem):
             gap_tolerance: Largest gap of a contact that touches, at most the margin [m].
             speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
                 gravity makes of rest in one step.
-
-        Raises:
-            InvalidOption: An option is out of range.
-            InvalidProblem: The state has numbers that are not finite.
         """
         here, near, hits = self._approaching(data, gap_tolerance, speed)
         return self._gather(here, near, data.qvel) if hits.size else None
