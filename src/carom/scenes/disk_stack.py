@@ -9,11 +9,7 @@ from carom.systems import FLOOR, Body, Disc, DiscContact, PlanarSystem, PlaneCon
 
 
 def make(
-    *,
-    radius: float = 1.0,
-    mass: float = 1.0,
-    mu: float = math.sqrt(3.0),
-    speed: float = 1.0,
+    *, radius: float = 1.0, mass: float = 1.0, mu: float = math.sqrt(3.0), speed: float = 1.0
 ) -> Scene:
     """Build the disk stack [HalmPosa, Table "Disk stacking parameters"].
 
@@ -27,27 +23,18 @@ def make(
         mass: Mass of each uniform disc [kg]. The paper lists 1 kg, its plots come from 5 kg.
         mu: Friction coefficient.
         speed: Downward speed of the top disc [m/s].
-
-    Examples:
-        The top disc falls on the others along normals that are 30 degrees from the vertical.
-
-        >>> import carom
-        >>> stack = carom.scenes.load("disk-stack").problem
-        >>> stack.contact_velocity(stack.v_pre)[2:4, 0].round(6).tolist()
-        [-0.866025, -0.866025]
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))
-    system = PlanarSystem(
-        bodies=[Body.disc(disc.body, radius, mass) for disc in (left, right, top)],
-        contacts=[
-            PlaneContact("A", left, FLOOR, mu),
-            PlaneContact("B", right, FLOOR, mu),
-            DiscContact("C", top, left, mu),
-            DiscContact("D", top, right, mu),
-            DiscContact("E", right, left, mu),
-        ],
-    )
+    contacts = [
+        PlaneContact("A", left, FLOOR, mu),
+        PlaneContact("B", right, FLOOR, mu),
+        DiscContact("C", top, left, mu),
+        DiscContact("D", top, right, mu),
+        DiscContact("E", right, left, mu),
+    ]
+    discs = [Body.disc(disc.body, radius, mass) for disc in (left, right, top)]
+    system = PlanarSystem(discs, contacts)
     height = radius * (1.0 + math.sqrt(3.0))
     return Scene(
         name="disk-stack",
