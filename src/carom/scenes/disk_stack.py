@@ -26,20 +26,19 @@ def make(
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))
-    contacts = [
+    discs = [Body.disc(disc.body, radius, mass) for disc in (left, right, top)]
+    contacts = (
         PlaneContact("A", left, FLOOR, mu),
         PlaneContact("B", right, FLOOR, mu),
         DiscContact("C", top, left, mu),
         DiscContact("D", top, right, mu),
         DiscContact("E", right, left, mu),
-    ]
-    discs = [Body.disc(disc.body, radius, mass) for disc in (left, right, top)]
-    system = PlanarSystem(discs, contacts)
+    )
     height = radius * (1.0 + math.sqrt(3.0))
     return Scene(
         name="disk-stack",
         description="a disc falls on two others that lie side by side on the floor",
-        system=system,
+        system=PlanarSystem(discs, contacts),
         q=np.array([0.0, radius, 0.0, 2 * radius, radius, 0.0, radius, height, 0.0]),
         v=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -speed, 0.0]),
         step_impulse=1.0,
