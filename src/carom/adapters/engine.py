@@ -58,15 +58,8 @@ class EngineSystem(OnePassSystem):
     ) -> ImpactProblem:
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
-        Copies of contacts are merged, and the problem is planar if no contact can slide but along
-        one line.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity before the impact, (nv,).
-            gap_tolerance: Largest gap of a contact that touches [m].
-            without_collision: Let contacts at rest act although nothing collides.
-            num_directions: Number of friction directions of a contact in space, at least 3.
+        As that of a `System`, but copies of contacts are merged, the problem is planar if no
+        contact can slide but along one line, and friction in space has `num_directions` directions.
         """
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
@@ -90,10 +83,9 @@ class EngineSystem(OnePassSystem):
         """Make some contacts of a state, by their numbers (m,), into an impact."""
         names = tuple(self.contacts[i] for i in near)
         found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
-        _, J_n, J_t, mu = found = found.in_plane().without_copies()
+        names, J_n, J_t, mu = found.in_plane().without_copies()
         v_pre = vector("v", v, self.nv, InvalidProblem)
-        options = {"num_directions": NUM_DIRECTIONS, **options}
-        return ImpactProblem(here.M, J_n, J_t, mu, v_pre, found.names, **options)
+        return ImpactProblem(here.M, J_n, J_t, mu, v_pre, names, **options)
 
 
 def tangents(normal: FloatArray) -> FloatArray:

@@ -93,8 +93,6 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         >>> *outcome, info = env.step(env.action_space.sample())
         >>> info["impacts"]
         ()
-        >>> env.system.contacts[0]
-        'floor/torso_geom (-)'
         >>> env.close()
     """
 
@@ -193,9 +191,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         problem = system._gather(here, near, data.qvel)
         if problem.num_contacts < 2:
             return
-        if self._rng.random() < self._probability and self._draw(problem):
-            return
-        self._left = colliding
+        if not (self._rng.random() < self._probability and self._draw(problem)):
+            self._left = colliding
 
     def _draw(self, problem: ImpactProblem) -> bool:
         """Set a velocity that the law draws; return whether there is one."""

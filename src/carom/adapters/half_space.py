@@ -34,12 +34,6 @@ class HalfSpace:
     Attributes:
         point: (3,) a point of its surface [m].
         normal: (3,) direction out of it; scaled to unit length.
-
-    Examples:
-        >>> from carom.adapters.half_space import HalfSpace
-        >>> wall = HalfSpace(point=(2.0, 0.0, 0.0), normal=(-3.0, 0.0, 0.0))
-        >>> wall.normal.tolist(), (wall.tangents + 0.0).tolist()
-        ([-1.0, 0.0, 0.0], [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     """
 
     point: FloatArray
@@ -76,12 +70,6 @@ class ContactPoint:
         radius: Radius of a sphere about it [m]; 0 for a point.
         name: Name of the contact; the frame's if not given.
         mu: Friction coefficient; that of the system if not given.
-
-    Examples:
-        >>> from carom.adapters.half_space import ContactPoint
-        >>> toe = ContactPoint("sole", (0.1, 0.0, 0.0), name="toe", mu=0.8)
-        >>> toe.name, toe.radius, ContactPoint("sole").name
-        ('toe', 0.0, 'sole')
     """
 
     frame: str
@@ -110,9 +98,7 @@ class ContactPoint:
 Contacts = str | ContactPoint | Iterable[str | ContactPoint]
 
 
-def shape_points(
-    owner: ContactPoint, rotation: FloatArray, half: ArrayLike = (0.0, 0.0, 0.0)
-) -> list[ContactPoint]:
+def shape_points(owner: ContactPoint, rotation: FloatArray, half: ArrayLike) -> list[ContactPoint]:
     """Return the corners of a box (3,) of half sides about a point, with its radius and friction.
 
     A capsule is a box with one side and a radius, a sphere one without sides: against a half-space

@@ -185,14 +185,6 @@ def collision_points(
         geometry_model: `pinocchio.GeometryModel` that belongs to it.
         names: Names of geometries, or of links, which stand for all their geometries; all
             geometries if not given.
-
-    Examples:
-        >>> import pinocchio as pin
-        >>> from carom.adapters.pinocchio import collision_points
-        >>> model = pin.buildSampleModelHumanoid()
-        >>> shapes = pin.buildSampleGeometryModelHumanoid(model)
-        >>> [point.name for point in collision_points(model, shapes, ["rleg_effector_body"])]
-        ['rleg_effector_object (+)', 'rleg_effector_object (-)']
     """
     owners = [
         (model.frames[each.parentFrame].name, each) for each in geometry_model.geometryObjects

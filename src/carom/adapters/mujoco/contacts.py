@@ -15,6 +15,7 @@ from carom.typing import BoolArray, FloatArray
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
+REFUSED = {int(GEOM.mjGEOM_HFIELD): "height field", int(GEOM.mjGEOM_SDF): "signed distance field"}
 MOST_SLOTS = 8
 """MuJoCo returns no more contacts than this for two convex geoms."""
 
@@ -119,7 +120,7 @@ def supported_state(model: mujoco.MjModel, data: mujoco.MjData | None) -> mujoco
     active = np.flatnonzero(data.eq_active)
     if active.size and not disabled & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
         i = int(active[0])
-        name = _name(model, mujoco.mjtObj.mjOBJ_EQUALITY, i) or f"number {i}"
+        name = model.equality(i).name or f"number {i}"
         kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
         raise InvalidProblem(
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
@@ -147,10 +148,6 @@ def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
     return {key: i for i, key in enumerate(keys)}
 
 
-def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
-    return mujoco.mj_id2name(model, kind, i) or ""
-
-
 def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
     """Return whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
     kind, affinity = model.geom_contype, model.geom_conaffinity
@@ -170,9 +167,7 @@ def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
 
 def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
     for i in key:
-        kind = int(model.geom_type[i])
-        if kind in (GEOM.mjGEOM_HFIELD, GEOM.mjGEOM_SDF):
-            word = "height field" if kind == GEOM.mjGEOM_HFIELD else "signed distance field"
+        if word := REFUSED.get(int(model.geom_type[i])):
             raise InvalidProblem(
                 f"geom {_geom_names(model)[i]!r} is a {word}, of which carom cannot tell contacts "
                 f"apart: use planes, boxes or meshes, or switch its collisions off with "
@@ -232,11 +227,10 @@ def _friction(model: mujoco.MjModel, key: tuple[int, int], explicit: int | None)
 
 def _geom_names(model: mujoco.MjModel) -> list[str]:
     """Return a name of its own for each geom: that of its body if it has none."""
-    names = []
-    for i in range(model.ngeom):
-        body = int(model.geom_bodyid[i])
-        own = _name(model, mujoco.mjtObj.mjOBJ_GEOM, i)
-        names.append(own or _name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
+    names = [
+        model.geom(i).name or model.body(body).name or f"body{body}"
+        for i, body in enumerate(model.geom_bodyid.tolist())
+    ]
     seen: Counter[str] = Counter()
     for i, name in enumerate(tuple(names)):
         seen[name] += 1

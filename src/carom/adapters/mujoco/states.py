@@ -167,20 +167,6 @@ def engine_outcome(
             contact that is a gap apart takes part only if it closes in that time: give more for
             feet that come down one after the other. The velocity is that of where the robot then
             is.
-
-    Examples:
-        A ball of 2 kg falls with 1 m/s.
-
-        >>> import mujoco
-        >>> from carom.adapters.mujoco import engine_outcome
-        >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
-        ...   <geom type="plane" size="1 1 1"/><body pos="0 0 0.1">
-        ...   <joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2"/></body>
-        ... </worldbody></mujoco>''')
-        >>> data = mujoco.MjData(model)
-        >>> data.qvel[:] = -1.0
-        >>> engine_outcome(model, data).round(2).tolist()
-        [0.0]
     """
     positive("timestep", timestep)
     positive("damping_ratio", damping_ratio)

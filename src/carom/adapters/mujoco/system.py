@@ -53,7 +53,8 @@ class MujocoSystem(EngineSystem):
     along the two tangents, surfaces that move, and several <pair>s of the same geoms.
 
     Model and data are copied: later changes of theirs have no effect here, nor the other way round.
-    A system is not safe to share between threads.
+    The attribute `model` is the copy, with wider margins. A system is not safe to share between
+    threads.
 
     Args:
         model: The model, an `mujoco.MjModel`.
@@ -61,10 +62,6 @@ class MujocoSystem(EngineSystem):
             bodies and switches of equality constraints are taken; a new one if not given. Its
             positions and velocities do not matter.
         margin: Largest gap of contacts that are looked at [m].
-
-    Attributes:
-        model: The copy of the model, with wider margins.
-        margin: As given [m].
 
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
@@ -80,9 +77,6 @@ class MujocoSystem(EngineSystem):
         >>> system.nq, system.nv, system.contacts, system.mu.tolist()
         (7, 6, ('floor/ball',), [0.5])
         >>> problem = system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0])
-
-        Lifted by 5 mm it touches nothing, and `stand` lowers it.
-
         >>> system.stand(model.qpos0 + [0.0, 0.0, 0.005, 0.0, 0.0, 0.0, 0.0]).round(9).tolist()
         [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]
     """
@@ -184,7 +178,6 @@ class MujocoSystem(EngineSystem):
         return here, near, near[here.J_n[near] @ data.qvel < -speed]
 
     def _warn(self, q: ArrayLike) -> None:
-        """Warn of joints and tendons at the end of their range."""
         models.warn_of_limits(self.limits_reached(q))
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
