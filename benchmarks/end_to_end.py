@@ -1,4 +1,4 @@
-"""Measure what a user waits for: from `law.resolve(problem)` to the set, beside a plain jitted loop.
+"""Measure what a user waits for, from `law.resolve(problem)` to the set, beside a jitted loop.
 
 The loop is the paper's Algorithm 2 around QuantEcon's Lemke, on one thread.
 """
@@ -94,8 +94,11 @@ def table(results: dict[str, dict[str, float]]) -> list[str]:
         "",
         "## End to end: from the call to the set",
         "",
-        "`Routh(num_samples=n, num_threads=1).resolve(problem)` with the paper's step, beside the paper's algorithm in a jitted loop around QuantEcon's `lcp_lemke`, one thread, as many samples.",
-        "Then what a user gets without options: `Routh().resolve(problem)`, 2^14 samples on all cores, and `RouthExact().resolve(problem)`.",
+        "`Routh(num_samples=n, num_threads=1).resolve(problem)` with the paper's step, beside the "
+        "paper's algorithm in a jitted loop around QuantEcon's `lcp_lemke`, one thread, as many "
+        "samples.",
+        "Then what a user gets without options: `Routh().resolve(problem)`, 2^14 samples on all "
+        "cores, and `RouthExact().resolve(problem)`.",
         "",
         "| scene | n | QuantEcon loop, µs per sample | `Routh`, µs per sample | times faster | "
         "`Routh()`, ms | `RouthExact()`, ms |",
