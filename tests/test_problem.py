@@ -42,7 +42,7 @@ def with_field(name, value):
         ({**GOOD, "contacts": ("A",)}, "contacts", "2 names"),
         ({**GOOD, "contacts": ("A", "A")}, "contacts", "different"),
         ({**GOOD, "contacts": ("A", "")}, "contacts", "2 names"),
-        ({**GOOD, "num_directions": 2}, "num_directions", "at least 3"),
+        ({**GOOD, "num_directions": 2}, "num_directions", "from 3 to"),
         ({**GOOD, "contacts": 5}, "contacts", "2 names"),
         ({**GOOD, "num_directions": "x"}, "num_directions", "integer"),
         (with_field("mu", 10**400), "mu", "numbers"),

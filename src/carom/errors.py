@@ -119,7 +119,7 @@ class NotResolvedExactly(ImpactNotResolved):
 
 
 class MissingExtra(CaromError, ImportError):
-    """Say which optional packages are not installed, and how to install them.
+    """Say which optional package is not installed, and how to install it.
 
     Examples:
         >>> import carom
@@ -131,3 +131,22 @@ class MissingExtra(CaromError, ImportError):
         >>> outcomes.contains([0.0])
         True
     """
+
+    @classmethod
+    def of(cls, what: str, package: str, extra: str) -> MissingExtra:
+        """Return the error for something that needs an optional package.
+
+        Args:
+            what: What needs it.
+            package: Its name on PyPI, which installs it beside a checkout of carom too.
+            extra: The extra of carom that brings it.
+
+        Examples:
+            >>> from carom.errors import MissingExtra
+            >>> print(MissingExtra.of("exact sets", "pplpy", "exact"))
+            exact sets: install pplpy, e.g. by pip install pplpy or pip install "carom[exact]"
+        """
+        return cls(
+            f"{what}: install {package}, e.g. by pip install {package} or pip install "
+            f'"carom[{extra}]"'
+        )

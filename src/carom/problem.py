@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from carom import checks, io, notebook
 from carom.contact_space import ContactSpace, friction_directions
 from carom.errors import InvalidProblem
 from carom.kernels.tolerances import COLLIDING, SYMMETRY
 from carom.typing import ArrayLike, BoolArray, FloatArray
 
-LARGEST = 1e100
-"""Of masses: products of a few larger ones are no longer finite."""
+LARGEST_MASS = 1e100
+LARGEST_JACOBIAN = 1e60
+"""Largest entries, and one over the smallest: J M^-1 J^T of larger ones is no longer finite."""
+
+MOST_DIRECTIONS = 1000
+"""Largest number of friction directions: an LCP has so many variables per contact, and more."""
 
 MOST_NAMES = 6
-"""So many contacts are named where a problem is shown on one line."""
+"""Number of contacts that are named where a problem is shown on one line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,7 @@ class ImpactProblem:
         ...     v_pre=[0.1, -1.0])
         >>> ball.num_contacts, ball.num_velocities, ball.num_tangents
         (1, 2, 1)
-        >>> ball.kinetic_energy(ball.v_pre), round(ball.speed**2 / 2, 9)
+        >>> ball.kinetic_energy(ball.v_pre), round(ball.energy_norm**2 / 2, 9)
         (1.01, 1.01)
         >>> ball.contact_velocity(ball.v_pre).tolist(), ball.J.tolist()
         ([[-1.0, 0.1]], [[0.0, 1.0], [1.0, 0.0]])
@@ -60,6 +66,13 @@ class ImpactProblem:
         (True, False)
         >>> ball.velocity_after(np.array([3.0, 0.0])).round(9).tolist()
         [0.1, 0.5]
+
+        The same ball at another velocity, and whether two problems are equal:
+
+        >>> from dataclasses import replace
+        >>> faster = replace(ball, v_pre=[0.1, -2.0])
+        >>> faster == ball, replace(faster, v_pre=ball.v_pre) == ball
+        (False, True)
 
         Without units, as the kernels see it:
 
@@ -90,15 +103,16 @@ class ImpactProblem:
         *,
         without_collision: bool = False,
     ) -> None:
-        velocity = _finite("v_pre", v_pre)
+        velocity = _floats("v_pre", v_pre)
         if velocity.ndim != 1 or len(velocity) == 0:
             raise _wrong("v_pre", "a vector (nv,)", velocity)
         nv = len(velocity)
-        _blame_velocity(M, J_n, velocity)
-        normal = _normal_jacobian(J_n, nv)
+        mass, normal = _floats("M", M), _floats("J_n", J_n)
+        _blame_velocity(mass, normal, velocity)
+        normal = _normal_jacobian(normal, nv)
         m = len(normal)
-        fields: dict[str, Any] = {
-            "M": _mass_matrix(M, nv),
+        given: dict[str, Any] = {
+            "M": _mass_matrix(mass, nv),
             "J_n": normal,
             "J_t": _tangent_jacobian(J_t, m, nv),
             "mu": _friction(mu, m),
@@ -108,12 +122,25 @@ class ImpactProblem:
             "without_collision": _without_collision(without_collision),
         }
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(velocity @ fields["M"] @ velocity):
+            if not np.isfinite(velocity @ given["M"] @ velocity):
                 raise InvalidProblem("v_pre: expected a finite kinetic energy, got one that is not")
-        for name, value in fields.items():
+        for name, value in given.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ImpactProblem):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    def __hash__(self) -> int:
+        return hash((self.M.tobytes(), self.J_n.tobytes(), self.v_pre.tobytes(), self.contacts))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is derived from the fields: a pickle stays small.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
         count = self.num_contacts
@@ -123,6 +150,31 @@ class ImpactProblem:
             f"ImpactProblem({count} {where} contact{'s' if count > 1 else ''} {names}; "
             f"{self.num_velocities} velocities)"
         )
+
+    def _repr_html_(self) -> str:
+        v_c = self.contact_velocity(self.v_pre)
+        rows = [
+            [name, f"{mu:.4g}", *(f"{x:.4g}" for x in own)]
+            for name, mu, own in zip(self.contacts, self.mu, v_c, strict=True)
+        ]
+        tangents = ["tangential"] if self.num_tangents == 1 else ["tangent 1", "tangent 2"]
+        head = ["contact", "mu", *(f"{each} before [m/s]" for each in ["normal", *tangents])]
+        energy = f"kinetic energy before: {self.kinetic_energy(self.v_pre):.4g} J"
+        return notebook.page(repr(self), head, rows, [energy])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the problem to a .json or .npz file that `carom.load` reads.
+
+        The file appears whole or not at all.
+
+        Args:
+            path: The file.
+
+        Raises:
+            InvalidOption: The file has another ending.
+            OSError: The file cannot be written.
+        """
+        io.save(self, path)
 
     @property
     def num_contacts(self) -> int:
@@ -155,7 +207,7 @@ class ImpactProblem:
         """Return this impact as its contacts see it, free of units."""
         root = np.linalg.solve(np.linalg.cholesky(self.M), self.J.T)
         directions = friction_directions(self.num_tangents, self.num_directions)
-        return ContactSpace.build(root.T @ root, self.mu, directions, self.speed)
+        return ContactSpace.build(root.T @ root, self.mu, directions, self.energy_norm)
 
     @cached_property
     def start(self) -> FloatArray:
@@ -169,12 +221,12 @@ class ImpactProblem:
 
     @cached_property
     def starts_at_rest(self) -> bool:
-        """Tell whether contacts at rest must start this impact, since nothing collides."""
+        """Return whether contacts at rest must start this impact, since nothing collides."""
         return self.without_collision and not self.is_colliding(self.v_pre)
 
     @property
-    def speed(self) -> float:
-        """Return |v_pre|_M [sqrt(J)]."""
+    def energy_norm(self) -> float:
+        """Return |v_pre|_M = sqrt(v_pre^T M v_pre), the root of twice the energy [sqrt(J)]."""
         # Scaled first: the square of a tiny velocity is zero.
         size = float(np.abs(self.v_pre).max()) or 1.0
         return size * float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre / size)))
@@ -205,7 +257,7 @@ class ImpactProblem:
         return float(energy) if v.ndim == 1 else energy
 
     def is_colliding(self, v: ArrayLike) -> Any:
-        """Tell whether some contact approaches.
+        """Return whether some contact approaches.
 
         Speeds below a 1e-10th of what this impact's energy could give a contact count as rest.
 
@@ -236,28 +288,18 @@ def _wrong(field: str, expected: str, value: FloatArray) -> InvalidProblem:
     return InvalidProblem(f"{field}: expected {expected}, got an array of shape {value.shape}")
 
 
-def _finite(field: str, value: ArrayLike) -> FloatArray:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        at = f" at {list(where)}" if where else ""
-        raise InvalidProblem(f"{field}: expected finite numbers, got {array[where]}{at}")
-    return array
+def _floats(field: str, value: ArrayLike) -> FloatArray:
+    return checks.floats(field, value, InvalidProblem)
 
 
-def _blame_velocity(M: ArrayLike, J_n: ArrayLike, velocity: FloatArray) -> None:
+def _blame_velocity(mass: FloatArray, normal: FloatArray, velocity: FloatArray) -> None:
     """Refuse a velocity of another length than M and J_n agree on."""
-    mass, normal = _finite("M", M), _finite("J_n", J_n)
     agreed = {*mass.shape, *normal.shape[1:]}
     if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {len(velocity)}:
         raise _wrong("v_pre", f"({agreed.pop()},) to go with M and J_n", velocity)
 
 
-def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:
-    matrix = _finite("M", M)
+def _mass_matrix(matrix: FloatArray, nv: int) -> FloatArray:
     if matrix.shape != (nv, nv):
         raise _wrong("M", f"({nv}, {nv}) to go with v_pre", matrix)
     asymmetry = np.abs(matrix - matrix.T).max()
@@ -275,16 +317,15 @@ def _mass_matrix(M: ArrayLike, nv: int) -> FloatArray:
             f"M: expected a positive definite matrix, got one with eigenvalue {smallest:.3g}"
         ) from None
     extremes = np.diag(matrix).min(), np.diag(matrix).max()
-    if extremes[0] < 1.0 / LARGEST or extremes[1] > LARGEST:
+    if extremes[0] < 1.0 / LARGEST_MASS or extremes[1] > LARGEST_MASS:
         raise InvalidProblem(
-            f"M: expected a diagonal between {1.0 / LARGEST:g} and {LARGEST:g}, got numbers from "
-            f"{extremes[0]:.3g} to {extremes[1]:.3g}; choose other units"
+            f"M: expected a diagonal between {1.0 / LARGEST_MASS:g} and {LARGEST_MASS:g}, got "
+            f"numbers from {extremes[0]:.3g} to {extremes[1]:.3g}; choose other units"
         )
     return matrix
 
 
-def _normal_jacobian(J_n: ArrayLike, nv: int) -> FloatArray:
-    normal = _finite("J_n", J_n)
+def _normal_jacobian(normal: FloatArray, nv: int) -> FloatArray:
     if normal.ndim == 2 and len(normal) == 0:
         raise InvalidProblem("J_n: expected at least one contact, got none")
     if normal.ndim != 2 or normal.shape[1] != nv:
@@ -295,11 +336,24 @@ def _normal_jacobian(J_n: ArrayLike, nv: int) -> FloatArray:
             f"J_n: expected rows that are not all zero, got zero in row {empty[0]}; "
             f"no motion opens or closes that contact"
         )
+    _check_sizes("J_n", normal)
     return normal
 
 
+def _check_sizes(field: str, jacobian: FloatArray) -> None:
+    """Refuse rows whose largest entry is out of range; rows of zeros pass."""
+    sizes = np.abs(jacobian).max(axis=-1)
+    sizes = sizes[sizes > 0.0]
+    if (sizes > LARGEST_JACOBIAN).any() or (sizes < 1.0 / LARGEST_JACOBIAN).any():
+        raise InvalidProblem(
+            f"{field}: expected rows whose largest entry is between {1.0 / LARGEST_JACOBIAN:g} and "
+            f"{LARGEST_JACOBIAN:g}, got one from {sizes.min():.3g} to {sizes.max():.3g}; choose "
+            f"other units"
+        )
+
+
 def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
-    tangent = _finite("J_t", J_t)
+    tangent = _floats("J_t", J_t)
     if tangent.ndim == 2:
         tangent = tangent[:, None, :]
     if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
@@ -307,11 +361,12 @@ def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
         raise InvalidProblem(
             f"J_t: expected {expected}, got an array of shape {np.shape(np.asarray(J_t))}"
         )
+    _check_sizes("J_t", tangent)
     return tangent
 
 
 def _friction(mu: ArrayLike, m: int) -> FloatArray:
-    friction = _finite("mu", mu)
+    friction = _floats("mu", mu)
     if friction.shape not in ((), (m,)):
         raise _wrong("mu", f"one number or ({m},)", friction)
     if (friction < 0.0).any():
@@ -337,8 +392,10 @@ def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
 def _num_directions(num_directions: int) -> int:
     if isinstance(num_directions, bool) or not isinstance(num_directions, int | np.integer):
         raise InvalidProblem(f"num_directions: expected an integer, got {num_directions!r}")
-    if num_directions < 3:
-        raise InvalidProblem(f"num_directions: expected at least 3, got {num_directions}")
+    if not 3 <= num_directions <= MOST_DIRECTIONS:
+        raise InvalidProblem(
+            f"num_directions: expected from 3 to {MOST_DIRECTIONS}, got {num_directions}"
+        )
     return int(num_directions)
 
 

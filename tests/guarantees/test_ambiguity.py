@@ -26,7 +26,7 @@ def energy_norm(problem, v):
 
 def check(outcomes, found, points):
     """Assert what the answer claims, for points (n, nv) of the set."""
-    problem, speed = outcomes.problem, outcomes.problem.speed
+    problem, speed = outcomes.problem, outcomes.problem.energy_norm
     M, nv, rank = problem.M, problem.num_velocities, found.rank
     change = points - problem.v_pre
     B, Q = found.basis, found.euclidean_basis
@@ -78,7 +78,7 @@ def test_scenes_sampled(name):
     found = ambiguity(sampled)
     check(sampled, found, sampled.v_post)
     assert found.distance == pytest.approx(brute_diameter(problem, sampled.v_post), abs=1e-11)
-    assert found.relative_distance == pytest.approx(found.distance / problem.speed)
+    assert found.relative_distance == pytest.approx(found.distance / problem.energy_norm)
     assert found.relative_distance <= 2.0
     words = describe_kinds(problem, sampled.v_post)
     assert {kind.words: kind.share for kind in found.kinds} == {
@@ -136,7 +136,7 @@ def test_random_impacts(seed):
     found = ambiguity(sampled)
     check(sampled, found, sampled.v_post)
     apart = brute_diameter(problem, sampled.v_post)
-    assert found.distance == pytest.approx(apart, abs=1e-11 * problem.speed)
+    assert found.distance == pytest.approx(apart, abs=1e-11 * problem.energy_norm)
 
 
 @settings(max_examples=60)

@@ -93,7 +93,7 @@ def check_dissipation(problem, worst, count):
         # Exact arithmetic knows no rounding of s: look a hair before.
         alpha = worst.dissipation(np.maximum(s - ROUNDING * worst.s, 0.0))
         assert not np.isnan(alpha).any()
-        share = np.sqrt(2 * problem.kinetic_energy(v)) / problem.speed
+        share = np.sqrt(2 * problem.kinetic_energy(v)) / problem.energy_norm
         assert (share <= 1.0 - alpha + 1e-7).all()
 
 

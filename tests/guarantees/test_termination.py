@@ -34,7 +34,7 @@ def check_tail(problem, step, num_samples, selection):
     m = problem.num_contacts
     for constant, by_energy in ((bound.c, False), (bound.c_energy, True)):
         for k in (0, 1, 5, 20, 50, 100, 200):
-            steps = constant * math.ceil(problem.speed) + k
+            steps = constant * math.ceil(problem.energy_norm) + k
             share = float((outcomes.num_steps > steps).mean())
             allowed = math.exp(-k / (m + 1) ** 2)
             assert share <= allowed
@@ -61,11 +61,11 @@ def test_small_steps_keep_the_bound_and_come_near_it():
     """With a step ten times smaller the bound is a sum over many steps, and no longer far off."""
     scene = carom.scenes.load("rocking-block")
     # Just fast enough not to lose by rounding |v| up.
-    problem = changed(scene.problem, v_pre=scene.problem.v_pre * 2.999 / scene.problem.speed)
+    problem = changed(scene.problem, v_pre=scene.problem.v_pre * 2.999 / scene.problem.energy_norm)
     step = scene.step_impulse / 10
     steps = check_tail(problem, step, 2**14, "random")
     bound = bound_of(problem, step)
-    assert steps.max() > 0.05 * bound.c_energy * math.ceil(problem.speed)
+    assert steps.max() > 0.05 * bound.c_energy * math.ceil(problem.energy_norm)
 
 
 @settings(max_examples=15)
@@ -100,8 +100,8 @@ def test_constants_are_those_of_the_theorem(name, step):
     energy = math.sqrt(cone.r_energy @ np.linalg.inv(problem.M) @ cone.r_energy)
     assert found.c_energy == 4 * math.ceil((m + 1) * energy / step)
     assert found.c_energy <= found.c
-    assert found.largest_impulse == pytest.approx(2 * energy * problem.speed)
-    assert found.speed == problem.speed
+    assert found.largest_impulse == pytest.approx(2 * energy * problem.energy_norm)
+    assert found.speed == problem.energy_norm
 
 
 @settings(max_examples=30)
@@ -158,7 +158,7 @@ class TestOneContact:
     def test_closed_form_ends_in_time(self, seed):
         problem = random_problem(np.random.default_rng(seed), 1, 1)
         s = carom.RouthSingle().resolve(problem).impulse_n.sum()
-        assert s <= single_contact_rate(problem) * problem.speed * (1 + 1e-9)
+        assert s <= single_contact_rate(problem) * problem.energy_norm * (1 + 1e-9)
 
     @settings(max_examples=40)
     @given(seed=seeds, k=st.integers(3, 8))
@@ -167,7 +167,7 @@ class TestOneContact:
         rng = np.random.default_rng(seed)
         mu = 10.0 ** rng.uniform(-1, 1)
         problem = random_problem(rng, 1, 2, nv=3, mu=mu, num_directions=k)
-        limit = single_contact_rate(problem) * problem.speed
+        limit = single_contact_rate(problem) * problem.energy_norm
         assert carom.Routh(64).resolve(problem).impulse_n.sum(axis=1).max() <= limit * (1 + 1e-9)
         if k <= 4:
             assert worst_impulse(problem, 20.0).s <= limit * (1 + 1e-6)
@@ -225,7 +225,7 @@ class TestOneContact:
         )
         assert single_contact_rate(problem) == pytest.approx(2.0)
         s = carom.RouthSingle().resolve(problem).impulse_n.sum()
-        assert s == pytest.approx(single_contact_rate(problem) * problem.speed)
+        assert s == pytest.approx(single_contact_rate(problem) * problem.energy_norm)
 
     def test_several_contacts_are_refused(self):
         problem = carom.scenes.load("rocking-block").problem

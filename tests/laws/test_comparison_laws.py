@@ -74,7 +74,7 @@ def test_sequence_names_its_contacts():
 @pytest.mark.parametrize("order", [("A",), ("A", "C"), ("A", "B", "C"), ()])
 def test_orders_that_do_not_fit(order):
     block = carom.scenes.load("rocking-block").problem
-    with pytest.raises(carom.InvalidProblem, match=r"^order: expected each of A, B"):
+    with pytest.raises(carom.InvalidOption, match=r"^order: expected each of A, B"):
         carom.Sequential(order=order).resolve(block)
 
 

@@ -66,7 +66,7 @@ def test_without_friction_it_is_known_in_closed_form(seed, p, q):
     for end in ends:
         assert np.abs(found - end).max(axis=1).min() <= slack
     # Every vertex and the middle of every piece lies on the way from end to end.
-    middles = np.array([piece.vertices.mean(axis=0) for piece in outcomes.pieces])
+    middles = np.array([piece.vertices.mean(axis=0) for piece in outcomes.polytopes])
     ways = list(pairwise(ends)) or [(ends[0], ends[0])]
     for y in np.vstack([found, middles @ problem.J_n.T]):
         assert min(_to_segment(y, *way) for way in ways) <= slack
@@ -120,7 +120,7 @@ def test_where_nothing_approaches_the_velocity_stays(seed):
     assert outcomes.is_complete
     assert len(outcomes) == len(outcomes.kinds) == 1
     assert outcomes.v_post.tobytes() == still.v_pre.tobytes()
-    assert outcomes.witness(leaving).num_steps == 0
+    assert outcomes.path_to(leaving).num_steps == 0
 
 
 def test_a_foot_at_rest_up_to_rounding_is_at_rest():
@@ -207,7 +207,7 @@ def test_one_contact_in_space(k, seed):
     assert outcomes.is_complete
     check_samples(problem, outcomes, 50)
     for v in outcomes.v_post:
-        path = outcomes.witness(v)
+        path = outcomes.path_to(v)
         assert np.linalg.norm(path.v[-1] - v) <= ROUNDING * speed_of(problem)
         impulses = np.concatenate([path.lambda_n[..., None], path.lambda_t], axis=-1)
         change = impulses.reshape(path.num_steps, -1) @ problem.impulse_to_velocity.T

@@ -88,30 +88,30 @@ def test_one_velocity_and_a_tangent_that_does_not_move():
     ],
 )
 def test_options_are_checked_once(law, options, name):
-    with pytest.raises(carom.InvalidProblem, match=f"^{name}: expected"):
+    with pytest.raises(carom.InvalidOption, match=f"^{name}: expected"):
         law(**options)
 
 
 def test_questions_want_one_velocity():
     outcomes = carom.Routh(num_samples=10).resolve(box())
-    with pytest.raises(carom.InvalidProblem, match=r"^direction: expected shape"):
+    with pytest.raises(carom.InvalidOption, match=r"^direction: expected shape"):
         outcomes.support(np.eye(3))
-    with pytest.raises(carom.InvalidProblem, match=r"^v: expected shape"):
+    with pytest.raises(carom.InvalidOption, match=r"^v: expected shape"):
         outcomes.contains(outcomes.v_post)
 
 
 def test_lcp_arguments_are_checked():
     lcp = LCP(np.eye(2), [-1.0, -1.0])
-    with pytest.raises(carom.InvalidProblem, match=r"^covering: expected"):
+    with pytest.raises(carom.InvalidOption, match=r"^covering: expected"):
         solve(lcp, covering=[1.0])
-    with pytest.raises(carom.InvalidProblem, match=r"^covering: expected numbers > 0"):
+    with pytest.raises(carom.InvalidOption, match=r"^covering: expected numbers > 0"):
         solve(lcp, covering=[1.0, 0.0])
-    with pytest.raises(carom.InvalidProblem, match=r"^x: expected"):
+    with pytest.raises(carom.InvalidOption, match=r"^x: expected"):
         lcp.residual([1.0])
-    with pytest.raises(carom.InvalidProblem, match=r"^W: expected numbers"):
+    with pytest.raises(carom.InvalidOption, match=r"^W: expected numbers"):
         LCP("a", [1.0])
 
 
 def test_more_solutions_than_can_be_listed_are_refused():
-    with pytest.raises(carom.InvalidProblem, match="expected at most 4096 solutions"):
+    with pytest.raises(carom.InvalidOption, match="expected at most 4096 solutions"):
         solve_all(LCP(-np.eye(14), np.ones(14)))

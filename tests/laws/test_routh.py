@@ -14,6 +14,7 @@ import carom
 from carom.stepping.pieces import Pieces
 from tests.reference.impact_problems import random_problem
 from tests.reference.ladder import ladder
+from tests.reference.samples import path_of
 
 # Of the impact's own velocity and energy; a few hundred roundings.
 ROUNDING = 1e-9
@@ -66,7 +67,7 @@ def test_every_step_of_a_path_solves_its_lcp(seed, draw):
     outcomes = carom.Routh(num_samples=8, max_steps=500, seed=seed, draw=draw).resolve(problem)
     speed, unit = problem.space.velocity_unit, problem.space.impulse_unit
     for i in range(len(outcomes)):
-        path = outcomes.path(i)
+        path = path_of(outcomes, i)
         assert path.num_steps == outcomes.num_steps[i] == len(path.modes)
         assert np.allclose(path.v[0], problem.v_pre, rtol=0, atol=0)
         assert np.allclose(path.v[-1], outcomes.v_post[i], rtol=0, atol=ROUNDING)
@@ -166,7 +167,7 @@ def test_points_take_the_place_of_draws():
     points = qmc.Sobol(20, seed=0).random(256)
     outcomes = carom.Routh(points=points, step_impulse=0.3).resolve(problem)
     assert len(outcomes) + outcomes.num_unfinished == 256
-    path = outcomes.path(3)
+    path = path_of(outcomes, 3)
     caps = 0.3 * points.reshape(256, 10, 2)[3, : path.num_steps]
     assert np.allclose(path.lambda_max, caps)
 
@@ -212,7 +213,7 @@ def test_last_small_step_ends_what_is_almost_over():
     assert generous.num_unfinished < without.num_unfinished
     psi_cap = 1.0 / 3.0 / (np.linalg.norm(_basis(problem), 2) * 2 * (1 + 1) + 1)
     longest = max(range(len(generous)), key=lambda i: generous.num_steps[i])
-    path = generous.path(longest)
+    path = path_of(generous, longest)
     assert path.num_steps == 3
     assert np.allclose(path.lambda_max[2], psi_cap)
 
@@ -254,13 +255,13 @@ def test_lemke_selection_takes_one_solution_only():
     ],
 )
 def test_options_out_of_range_are_refused_by_name(option, value):
-    with pytest.raises(carom.InvalidProblem, match=f"^{option}: expected"):
+    with pytest.raises(carom.InvalidOption, match=f"^{option}: expected"):
         carom.Routh(**{option: value})
 
 
 def test_points_must_fit_the_contacts():
     problem = carom.scenes.load("rocking-block").problem
-    with pytest.raises(carom.InvalidProblem, match="multiple of 2"):
+    with pytest.raises(carom.InvalidOption, match="multiple of 2"):
         carom.Routh(points=[[0.1, 0.2, 0.3]]).resolve(problem)
 
 

@@ -10,6 +10,7 @@ import carom
 from carom.contact_space import friction_directions
 from carom.guarantees.uniqueness import step_uniqueness
 from tests.reference.impact_problems import random_problem
+from tests.reference.samples import path_of
 from tests.reference.set_checks import changed, resolve, same_set, speed_of
 from tests.reference.spatial_problems import (
     box,
@@ -78,7 +79,7 @@ def test_dependent_contacts_obey_physics(make, k):
     assert np.linalg.matrix_rank(problem.J) == 6 < len(problem.J)
     outcomes = carom.Routh(num_samples=512).resolve(problem)
     check_physics(problem, outcomes)
-    path = outcomes.path(3)
+    path = path_of(outcomes, 3)
     energy = problem.kinetic_energy(path.v)
     assert (np.diff(energy) <= ROUNDING * energy[0]).all()
     assert np.abs(path.v[-1] - outcomes.v_post[3]).max() <= ROUNDING
@@ -191,7 +192,7 @@ def test_bounds_and_projections_of_a_set():
     assert bounds.shape == (4, 3, 2)
     assert np.array_equal(bounds[..., 0], outcomes.contact_velocities.min(axis=0))
     rows = np.array([problem.J_n[0], problem.J_t[2, 1]])
-    flat = outcomes.project(rows)
+    flat = outcomes.project(rows).points
     assert flat.shape == (500, 2)
     assert np.allclose(flat[:, 1], outcomes.contact_velocities[:, 2, 2], rtol=0, atol=ROUNDING)
     assert outcomes.support(rows[1]) == pytest.approx(bounds[2, 2, 1], abs=ROUNDING)
@@ -219,7 +220,7 @@ def test_a_pair_of_contact_velocities_is_drawn(x, y, labels):
 
 def test_a_tangent_that_is_not_there_is_refused():
     outcomes = carom.Routh(num_samples=10).resolve(box())
-    with pytest.raises(carom.InvalidProblem):
+    with pytest.raises(carom.InvalidOption):
         carom.plots.plot_outcomes(outcomes, Figure().subplots(), x=("A", 3))
 
 

@@ -102,7 +102,7 @@ def test_the_error_at_equal_normal_impulse_has_a_bound(k):
         problem = numbered(number, k)
         step = 1e-3 * float(problem.space.impulse_unit[0])
         law = carom.Routh(points=np.ones((1, 10_000)), step_impulse=step)
-        path = law.resolve(problem).path(0)
+        path = law.draw_path(problem, seed=0)
         for j in np.linspace(0, path.num_steps - 1, 4).astype(int)[1:]:
             v = round_cone_outcome(problem, j * step)
             if problem.J_n[0] @ v < -ROUNDING:

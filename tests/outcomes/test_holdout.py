@@ -87,7 +87,7 @@ def test_bound_errs_with_probability_delta_at_most(trials, delta):
     ],
 )
 def test_bound_refuses_what_is_out_of_range(name, arguments):
-    with pytest.raises(carom.InvalidProblem, match=f"^{name}: expected"):
+    with pytest.raises(carom.InvalidOption, match=f"^{name}: expected"):
         holdout_bound(*arguments)
 
 
@@ -225,7 +225,7 @@ def test_norms_are_those_that_are_promised(name):
     v = carom.Routh(20).resolve(problem).v_post
     change = v[:, None] - v[None]
     contact = np.linalg.norm(change @ problem.J.T, axis=-1)
-    energy = np.sqrt(2 * problem.kinetic_energy(change)) / problem.speed
+    energy = np.sqrt(2 * problem.kinetic_energy(change)) / problem.energy_norm
     for norm, expected in (("contact", contact), ("energy", energy)):
         found = np.linalg.norm(change @ velocity_map(problem, norm).T, axis=-1)
         assert np.allclose(found, expected, rtol=0, atol=1e-12)
@@ -266,17 +266,17 @@ def test_hold_out_refuses_the_samples_themselves_and_other_nonsense():
     problem = carom.scenes.load("box-wall").problem
     samples = carom.Routh(100).resolve(problem)
     more = carom.Routh(200).resolve(problem)
-    with pytest.raises(carom.InvalidProblem, match="fresh: expected other draws"):
+    with pytest.raises(carom.InvalidOption, match="fresh: expected other draws"):
         hold_out(samples, more, 0.01)
     fresh = carom.Routh(200, seed=1).resolve(problem)
-    with pytest.raises(carom.InvalidProblem, match="epsilon: expected a number > 0"):
+    with pytest.raises(carom.InvalidOption, match="epsilon: expected a number > 0"):
         hold_out(samples, fresh, 0.0)
-    with pytest.raises(carom.InvalidProblem, match="delta: expected"):
+    with pytest.raises(carom.InvalidOption, match="delta: expected"):
         hold_out(samples, fresh, 0.01, 1.0)
-    with pytest.raises(carom.InvalidProblem, match="norm: expected one of contact, energy"):
+    with pytest.raises(carom.InvalidOption, match="norm: expected one of contact, energy"):
         hold_out(samples, fresh, 0.01, norm="max")
     other = carom.Routh(10).resolve(carom.scenes.load("ramone").problem)
-    with pytest.raises(carom.InvalidProblem, match="same problem"):
+    with pytest.raises(carom.InvalidOption, match="same problem"):
         hold_out(samples, other, 0.01)
 
 
@@ -322,8 +322,8 @@ def hull(points, dimension):
     return Polytope(corners, (), (zero,) * (len(corners[0]) - dimension), "A lifts")
 
 
-def union(problem, *pieces):
-    return PolyhedralSet(problem, pieces, ("A lifts",), True, False)
+def union(problem, *polytopes):
+    return PolyhedralSet(problem, "made up", polytopes, ("A lifts",), True)
 
 
 @settings(max_examples=60)
@@ -407,12 +407,12 @@ def test_coverage_of_scenes_holds_for_every_point(name, norm):
 def test_coverage_refuses_nonsense():
     problem = carom.scenes.load("rocking-block").problem
     sampled, exact = carom.Routh(10).resolve(problem), resolve(problem)
-    with pytest.raises(carom.InvalidProblem, match="tol: expected"):
+    with pytest.raises(carom.InvalidOption, match="tol: expected"):
         coverage_distance(sampled, exact, tol=0.0)
-    with pytest.raises(carom.InvalidProblem, match="norm: expected"):
+    with pytest.raises(carom.InvalidOption, match="norm: expected"):
         coverage_distance(sampled, exact, norm="max")
-    with pytest.raises(carom.InvalidProblem, match="sampled: expected at least one"):
-        coverage_distance(samples_at(problem, np.empty((0, 3))), exact)
+    with pytest.raises(carom.InvalidOption, match="v_post: expected at least one"):
+        samples_at(problem, np.empty((0, 3)))
     other = carom.Routh(10).resolve(carom.scenes.load("ramone").problem)
-    with pytest.raises(carom.InvalidProblem, match="same problem"):
+    with pytest.raises(carom.InvalidOption, match="same problem"):
         coverage_distance(other, exact)

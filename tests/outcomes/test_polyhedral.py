@@ -53,9 +53,9 @@ def polytope(points):
     return Polytope(tuple(corners), tuple(rows[False]), tuple(rows[True]), "A lifts")
 
 
-def union(*pieces):
-    nv = len(pieces[0].corners[0])
-    return PolyhedralSet(any_problem(nv), tuple(pieces), ("A lifts",), True, False)
+def union(*polytopes):
+    nv = len(polytopes[0].corners[0])
+    return PolyhedralSet(any_problem(nv), "made up", tuple(polytopes), ("A lifts",), True)
 
 
 def random_polytope(rng, nv, count):
@@ -91,7 +91,7 @@ def combination(rng, vertices):
 @given(seed=seeds)
 def test_convex_combinations_are_inside(seed):
     rng, outcomes = random_union(seed)
-    for piece in outcomes.pieces:
+    for piece in outcomes.polytopes:
         for _ in range(5):
             v = combination(rng, piece.vertices)
             assert outcomes.distance(v) <= ROUNDING
@@ -104,12 +104,12 @@ def test_convex_combinations_are_inside(seed):
 def test_distance_is_that_of_brute_force(seed):
     rng, outcomes = random_union(seed)
     for v in rng.normal(scale=2.5, size=(6, outcomes.problem.num_velocities)):
-        true = min(brute_distance(piece.vertices, v) for piece in outcomes.pieces)
+        true = min(brute_distance(piece.vertices, v) for piece in outcomes.polytopes)
         assert abs(outcomes.distance(v) - true) <= ROUNDING
         if true > 10 * ROUNDING:
             assert not outcomes.contains(v, 0.9 * true)
         assert outcomes.contains(v, 1.1 * true + ROUNDING)
-        for piece in outcomes.pieces:
+        for piece in outcomes.polytopes:
             own = brute_distance(piece.vertices, v)
             assert piece.violation(v[None])[0] <= own + ROUNDING
             assert (piece.violation(v[None])[0] > ROUNDING) == (own > ROUNDING)
@@ -141,7 +141,7 @@ def test_support_is_the_largest_product(seed):
 @given(seed=seeds)
 def test_floats_agree_with_fractions(seed):
     _, outcomes = random_union(seed)
-    for piece in outcomes.pieces:
+    for piece in outcomes.polytopes:
         assert np.array_equal(piece.vertices, np.array(piece.corners, dtype=float))
         for row, length in zip(piece.A, np.linalg.norm(piece.A, axis=1), strict=True):
             assert abs(length - 1.0) <= ROUNDING
@@ -158,7 +158,7 @@ def exact_value(row, corner):
 @pytest.mark.parametrize("name", SCENES)
 def test_conditions_hold_exactly_at_vertices(name):
     outcomes = resolve(carom.scenes.load(name).problem)
-    for piece in outcomes.pieces:
+    for piece in outcomes.polytopes:
         for corner in piece.corners:
             assert all(exact_value(row[:-1], corner) <= row[-1] for row in piece.conditions)
             assert all(exact_value(row[:-1], corner) == row[-1] for row in piece.equations)
@@ -197,7 +197,7 @@ def turning(polygon):
 def test_projections_are_convex_polygons_in_order(seed):
     rng, outcomes = random_union(seed)
     rows = rng.normal(size=(2, outcomes.problem.num_velocities))
-    for piece, polygon in zip(outcomes.pieces, outcomes.project(rows), strict=True):
+    for piece, polygon in zip(outcomes.polytopes, outcomes.project(rows).polytopes, strict=True):
         image = piece.vertices @ rows.T
         for direction in rng.normal(size=(10, 2)):
             assert abs((polygon @ direction).max() - (image @ direction).max()) <= ROUNDING
@@ -211,23 +211,23 @@ def test_projections_are_convex_polygons_in_order(seed):
 def test_projections_along_a_piece_are_points_and_segments():
     square = polytope([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
     outcomes = union(square, polytope([[2, 2, 2]]))
-    flat, point = outcomes.project([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    flat, point = outcomes.project([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).polytopes
     assert sorted(map(tuple, flat)) == [(0.0, 0.0), (1.0, 0.0)]
     assert point.tolist() == [[2.0, 2.0]]
-    assert len(outcomes.project(np.eye(3)[:2])[0]) == 4
+    assert len(outcomes.project(np.eye(3)[:2]).polytopes[0]) == 4
     # Other numbers of rows give the vertices as they are.
-    assert outcomes.project(np.eye(3)[:1])[0].shape == (4, 1)
-    assert np.array_equal(outcomes.project(np.eye(3))[0], square.vertices)
+    assert outcomes.project(np.eye(3)[:1]).polytopes[0].shape == (4, 1)
+    assert np.array_equal(outcomes.project(np.eye(3)).polytopes[0], square.vertices)
 
 
 @settings(max_examples=40)
 @given(seed=seeds)
 def test_samples_lie_inside(seed):
     _, outcomes = random_union(seed)
-    samples = outcomes.sample(40, seed=seed)
+    samples = outcomes.sample(40, rng=seed)
     assert samples.shape == (40, outcomes.problem.num_velocities)
     assert max(outcomes.distance(v) for v in samples) <= ROUNDING
-    assert np.array_equal(samples, outcomes.sample(40, seed=seed))
+    assert np.array_equal(samples, outcomes.sample(40, rng=seed))
 
 
 def within_chance(hits, expected):
@@ -298,7 +298,7 @@ def test_hausdorff_distance_to_samples():
 def test_velocities_of_another_shape_are_refused():
     outcomes = union(polytope([[0, 0]]))
     for ask in (outcomes.contains, outcomes.distance, outcomes.support, outcomes.maximizer):
-        with pytest.raises(carom.InvalidProblem, match=r"expected shape \(2,\)"):
+        with pytest.raises(carom.InvalidOption, match=r"expected shape \(2,\)"):
             ask([0.0, 0.0, 0.0])
 
 

@@ -50,5 +50,5 @@ def test_other_laws_have_no_step():
 
 def test_refuses_a_set_of_another_impact():
     other = carom.scenes.load("compass-gait").problem
-    with pytest.raises(carom.InvalidProblem, match=r"^exact: "):
+    with pytest.raises(carom.InvalidOption, match=r"^exact: "):
         sample_error(carom.Routh(10).resolve(ladder()), resolve(other))

@@ -1,5 +1,7 @@
 """SampledSet: the few questions that every set of outcomes answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,20 +39,20 @@ def test_contact_bounds_hold_every_outcome(outcomes):
 
 
 def test_sample_draws_outcomes_by_seed(outcomes):
-    drawn = outcomes.sample(50, seed=3)
+    drawn = outcomes.sample(50, rng=3)
     assert drawn.shape == (50, 3)
     assert all(outcomes.contains(v, tol=0.0) for v in drawn)
-    assert np.array_equal(drawn, outcomes.sample(50, seed=3))
-    assert not np.array_equal(drawn, outcomes.sample(50, seed=4))
+    assert np.array_equal(drawn, outcomes.sample(50, rng=3))
+    assert not np.array_equal(drawn, outcomes.sample(50, rng=4))
 
 
 def test_project(outcomes):
     rows = outcomes.problem.J_n
-    assert np.array_equal(outcomes.project(rows), outcomes.v_post @ rows.T)
+    assert np.array_equal(outcomes.project(rows).points, outcomes.v_post @ rows.T)
 
 
 def test_kinds_exclude_each_other(outcomes):
-    sticks, slides, lifts = outcomes.kinds()
+    sticks, slides, lifts = outcomes.contact_states
     assert ((sticks.astype(int) + slides + lifts) == 1).all()
     v_n = outcomes.contact_velocities[..., 0]
     assert (v_n[lifts] > 0).all()
@@ -61,33 +63,32 @@ def test_summary_tells_the_ranges_and_shares(outcomes):
     text = outcomes.summary()
     bounds = outcomes.contact_bounds()
     assert f"{bounds[0, 1, 1]:.5g}" in text
-    assert f"{100 * outcomes.kinds()[2][:, 1].mean():.1f}%" in text
-    assert f"{outcomes.num_steps.mean():.3g} per sample" in text
+    assert f"{100 * outcomes.contact_states[2][:, 1].mean():.1f}%" in text
+    assert f"{outcomes.num_steps.mean():.3g} per outcome" in text
     assert "energy kept" in text
     assert "unfinished   0" in text
     assert "outcomes may be missing" in text
 
 
-def test_path_of_a_law_without_steps(outcomes):
-    other = carom.AnitescuPotra().resolve(outcomes.problem)
-    with pytest.raises(carom.CaromError, match=r"use carom\.Routh"):
-        other.path(0)
-    with pytest.raises(IndexError):
-        outcomes.path(len(outcomes))
+def test_a_sample_says_how_it_came_about(outcomes):
+    for i in (0, 7, len(outcomes) - 1):
+        path = outcomes.path_to(outcomes.v_post[i])
+        assert np.abs(path.v_post - outcomes.v_post[i]).max() < 1e-12
+    with pytest.raises(carom.InvalidOption, match="the nearest is"):
+        outcomes.path_to(outcomes.problem.v_pre)
 
 
-def test_samples_have_no_witness_but_say_what_they_have(outcomes):
-    with pytest.raises(AttributeError, match=r"samples have path\(i\).*RouthExact"):
-        outcomes.witness(outcomes.v_post[0])
-    with pytest.raises(AttributeError, match=r"no attribute 'vertices'$"):
-        _ = outcomes.vertices
+def test_samples_without_a_law_have_no_paths(outcomes):
+    alone = replace(outcomes, origin=None)
+    with pytest.raises(carom.CaromError, match="do not say which law"):
+        alone.path_to(alone.v_post[0])
 
 
 @pytest.mark.parametrize("law", [carom.Routh(num_samples=20), carom.RouthExact()])
 def test_velocities_that_are_no_numbers_are_refused(law):
     outcomes = law.resolve(carom.scenes.load("rocking-block").problem)
     for ask in (outcomes.contains, outcomes.distance, outcomes.support):
-        with pytest.raises(carom.InvalidProblem, match=r"expected numbers of shape \(3,\), got"):
+        with pytest.raises(carom.InvalidOption, match="expected numbers in a regular array"):
             ask("rest")
 
 

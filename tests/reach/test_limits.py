@@ -33,7 +33,7 @@ def test_samples_of_small_step_lie_within_the_limits(scene: str) -> None:
     samples = carom.Routh(num_samples=2000, step_impulse=step, max_steps=20_000).resolve(problem)
     v_c = samples.contact_velocities.reshape(len(samples.contact_velocities), -1)
     low, high = bounds(inclusion_of(problem)).T
-    slack = 1e-6 * problem.speed
+    slack = 1e-6 * problem.energy_norm
     assert (v_c >= low - slack).all()
     assert (v_c <= high + slack).all()
 
@@ -60,7 +60,7 @@ def test_multipliers_of_the_wrong_sign_prove_nothing() -> None:
 
 def test_the_disk_stack_has_limits_below_what_energy_alone_allows() -> None:
     problem = carom.scenes.load("disk-stack").problem
-    energy = np.sqrt(np.diag(problem.J @ problem.impulse_to_velocity)) * problem.speed
+    energy = np.sqrt(np.diag(problem.J @ problem.impulse_to_velocity)) * problem.energy_norm
     low, high = bounds(inclusion_of(problem)).T
     assert (high <= energy * (1 + 1e-6)).all()
     # A disc on the floor cannot take all of the energy upwards: the top disc would be in its way.

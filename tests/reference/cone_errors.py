@@ -91,6 +91,8 @@ def several_contacts(
         root = np.linalg.cholesky(problem.M)
         directions = rng.normal(size=(NUM_SUPPORTS, len(root)))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        reach = np.array([(v @ root @ directions.T).max(axis=0) for v in ends]) / problem.speed
+        reach = (
+            np.array([(v @ root @ directions.T).max(axis=0) for v in ends]) / problem.energy_norm
+        )
         supports.append(np.abs(reach[:-1] - reach[-1]))
     return np.concatenate(apart, axis=1), np.concatenate(supports, axis=1)

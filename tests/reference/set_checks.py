@@ -84,9 +84,9 @@ def check_samples(problem, outcomes, num_samples=200, share=SHARE):
 
 def check_witnesses(problem, outcomes):
     """Assert that every vertex, and a point inside every piece, comes about as is claimed."""
-    middles = [piece.vertices.mean(axis=0) for piece in outcomes.pieces]
+    middles = [piece.vertices.mean(axis=0) for piece in outcomes.polytopes]
     for v in np.vstack([outcomes.v_post, middles]):
-        path = outcomes.witness(v, ROUNDING * speed_of(problem))
+        path = outcomes.path_to(v, ROUNDING * speed_of(problem))
         check_path(problem.M, problem.J_n, problem.J_t[:, 0], problem.mu, path, problem.v_pre, v)
 
 

@@ -112,7 +112,7 @@ def with_tangents(problem: carom.ImpactProblem, turns: Sequence[FloatArray]) -> 
 
 def distance(problem: carom.ImpactProblem, v: FloatArray, other: FloatArray) -> FloatArray:
     """Return |v - other|_M as a share of |v_pre|_M, for (..., nv) velocities."""
-    return np.sqrt(2.0 * problem.kinetic_energy(np.atleast_2d(v - other))) / problem.speed
+    return np.sqrt(2.0 * problem.kinetic_energy(np.atleast_2d(v - other))) / problem.energy_norm
 
 
 def rates(rng: np.random.Generator, num_samples: int, m: int, num_steps: int = 400) -> FloatArray:

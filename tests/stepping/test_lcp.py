@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import carom
-from carom.errors import InvalidProblem
 from carom.contact_space import friction_directions
+from carom.errors import InvalidProblem
 from carom.kernels import lemke, supports
 from carom.stepping.lcp import LCP, LCPStatus, impact_lcp, solve, solve_all, step_lcp
 from tests.reference.brute_force import all_solutions, natural_residual

@@ -18,8 +18,8 @@ from carom.kernels.lanes import LANES
 from carom.kernels.search import END, MIDDLE, NUM_BLOCKS, NUM_ETAS, SIGN, START, Table
 from carom.kernels.tolerances import MATCH
 from carom.stepping.lcp import step_lcp
-from carom.stepping.tables import Trial, can_tabulate, search_table
 from carom.stepping.pieces import Pieces, mode_name, num_modes
+from carom.stepping.tables import Trial, can_tabulate, search_table
 from tests.reference.brute_force import contact_units, unit_residual
 from tests.reference.impact_problems import impact_problems, random_generator, random_problem
 

@@ -120,7 +120,7 @@ class Ambiguity:
 
         It is at most 2, since energy does not rise; 0 where there is one outcome.
         """
-        return self.distance / (self.problem.speed or 1.0)
+        return self.distance / (self.problem.energy_norm or 1.0)
 
     @cached_property
     def euclidean_basis(self) -> FloatArray:
@@ -188,7 +188,7 @@ def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
     # Norms are convex and spans linear: of polyhedra the corners are enough.
     changes = (outcomes.v_post - problem.v_pre) @ root
     i, j = farthest_pair(changes)
-    directions, residual = _span(changes, problem.speed)
+    directions, residual = _span(changes, problem.energy_norm)
     return Ambiguity(
         problem=problem,
         kinds=kinds,
@@ -267,7 +267,7 @@ def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
     if not len(corners):
         return -1
     root = np.linalg.cholesky(problem.M)
-    return _span((corners - corners[0]) @ root, problem.speed)[0].shape[1]
+    return _span((corners - corners[0]) @ root, problem.energy_norm)[0].shape[1]
 
 
 def _span(changes: FloatArray, speed: float) -> tuple[FloatArray, float]:

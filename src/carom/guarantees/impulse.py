@@ -66,7 +66,7 @@ class WorstImpulse:
 
         if math.isinf(self.s):
             raise CaromError("dissipation: impulses can cancel, so that solutions last without end")
-        speed = self._problem.speed
+        speed = self._problem.energy_norm
         inclusion = self._search.flow.inclusion
         out = []
         for value in np.atleast_1d(np.asarray(s, dtype=np.float64)):

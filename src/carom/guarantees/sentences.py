@@ -139,7 +139,7 @@ def on_single_contact(problem: ImpactProblem, kappa: float | None) -> Statement 
     if kappa is None:
         return None
     line = (
-        f"kappa = {kappa:.4g}: the impact ends within {kappa * problem.speed:.4g} N s, kappa times "
+        f"kappa = {kappa:.4g}: the impact ends within {kappa * problem.energy_norm:.4g} N s, kappa times "
         f"|v_pre|_M"
     )
     source = "HalmPosa, lem:singlefrictional"

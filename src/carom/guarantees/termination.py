@@ -111,9 +111,9 @@ def termination(
         r_norm=r_norm,
         c=4 * math.ceil((m + 1) * r_norm / (step_impulse * math.sqrt(sigma))),
         c_energy=4 * math.ceil((m + 1) * energy_norm / step_impulse),
-        speed=problem.speed,
+        speed=problem.energy_norm,
         num_contacts=m,
-        largest_impulse=2.0 * energy_norm * problem.speed,
+        largest_impulse=2.0 * energy_norm * problem.energy_norm,
     )
 
 

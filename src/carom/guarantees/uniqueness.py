@@ -252,7 +252,7 @@ def _in_units(
     v_c = start[0] * np.repeat(space.velocity_unit[contacts], space.width)
     # Of all v with these contact velocities the one of least energy.
     least = np.linalg.lstsq(np.linalg.solve(root, J.T).T, v_c, rcond=SINGULAR)[0]
-    scale = (problem.speed or 1.0) / float(np.linalg.norm(least))
+    scale = (problem.energy_norm or 1.0) / float(np.linalg.norm(least))
     v = np.linalg.solve(root.T, least) * scale
     lambda_max = np.zeros(shape[0])
     lambda_max[contacts] = scale * start[1] * space.impulse_unit[contacts]

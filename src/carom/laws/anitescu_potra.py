@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
@@ -11,19 +11,17 @@ from carom import checks
 from carom.errors import ImpactNotResolved
 from carom.kernels.tolerances import DISTINCT, RESIDUAL
 from carom.laws.law import ImpactLaw
+from carom.outcomes.finite import FiniteSet
 from carom.outcomes.kinds import describe_kinds
-from carom.outcomes.sampled import SampledSet
+from carom.problem import ImpactProblem
 from carom.stepping.at_rest import change_velocity, nothing_acts
 from carom.stepping.lcp import impact_lcp, solve
 from carom.stepping.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
 from carom.typing import FloatArray
 
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
-
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnitescuPotra(ImpactLaw):
     """Resolve all contacts at once [HalmPosa, eq:AnitestcuDiscreteFormulation].
 
@@ -38,10 +36,10 @@ class AnitescuPotra(ImpactLaw):
 
     Args:
         num_trials: Number of covering vectors in that case.
-        seed: Of the covering vectors.
+        seed: Seed of the covering vectors.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
 
     Examples:
         >>> import carom
@@ -60,7 +58,7 @@ class AnitescuPotra(ImpactLaw):
         checks.integer("num_trials", self.num_trials, 1)
         checks.integer("seed", self.seed, 0)
 
-    def resolve(self, problem: ImpactProblem) -> SampledSet:
+    def resolve(self, problem: ImpactProblem) -> FiniteSet:
         """Return every outcome of the simultaneous LCP.
 
         Args:
@@ -69,7 +67,7 @@ class AnitescuPotra(ImpactLaw):
         Raises:
             ImpactNotResolved: No solution was found; for a problem that collides there always is
                 one.
-            InvalidProblem: There are too many solutions to be listed.
+            InvalidOption: There are too many solutions to be listed.
         """
         space = problem.space
         impulses, complete = self._impulses(problem)
@@ -78,17 +76,12 @@ class AnitescuPotra(ImpactLaw):
             if not len(impulses):
                 raise nothing_acts(problem)
         impulses = impulses * np.repeat(space.impulse_unit, space.width)
-        shaped = impulses.reshape(len(impulses), space.num_contacts, space.width)
-        v_post = problem.velocity_after(impulses)
-        return SampledSet(
+        return FiniteSet(
             problem=problem,
             law="Anitescu-Potra, simultaneous",
-            v_post=v_post,
-            impulse_n=shaped[:, :, 0],
-            impulse_t=shaped[:, :, 1:],
-            num_steps=np.ones(len(impulses), np.int64),
+            steps=tuple(impulses[:, None, :]),
             is_complete=complete,
-            labels=describe_kinds(problem, v_post),
+            labels=describe_kinds(problem, problem.velocity_after(impulses)),
         )
 
     def _impulses(self, problem: ImpactProblem) -> tuple[FloatArray, bool]:

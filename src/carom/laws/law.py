@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from dataclasses import MISSING, fields
+from typing import Any
 
 import numpy as np
 
 from carom import checks
-from carom.errors import CaromError
-from carom.outcomes.kinds import kind_words
+from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
-from carom.outcomes.sampled import SampledSet
-
-if TYPE_CHECKING:
-    from carom.outcomes.outcome_set import OutcomeSet
-    from carom.problem import ImpactProblem
+from carom.problem import ImpactProblem
 
 
 class ImpactLaw(ABC):
     """Map an impact to the set of ways in which it can end.
+
+    A law is a frozen dataclass whose fields are its options. Laws are equal if their options are.
 
     Examples:
         A block of 1 kg lands with 1 m/s: whatever the law, it takes 1 N s at least to stop it.
@@ -28,10 +26,10 @@ class ImpactLaw(ABC):
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
         >>> for law in (carom.AnitescuPotra(), carom.Sequential(), carom.Routh(num_samples=100)):
         ...     path = law.draw_path(block, seed=1)
-        ...     print(len(law.resolve(block)), path.lambda_n.sum() >= 1.0 - 1e-9)
-        1 True
-        2 True
-        100 True
+        ...     print(law, len(law.resolve(block)), path.lambda_n.sum() >= 1.0 - 1e-9)
+        AnitescuPotra() 1 True
+        Sequential() 2 True
+        Routh(num_samples=100) 100 True
     """
 
     @abstractmethod
@@ -46,36 +44,46 @@ class ImpactLaw(ABC):
         """
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Resolve an impact and pick one outcome by a seed, with the steps that lead to it.
+        """Resolve an impact and draw one outcome, with the steps that lead to it.
 
-        All outcomes have equal chances. A law that does not step is taken to do it all in one
-        step, and where nothing acts there is none.
+        Outcomes are drawn as the method `sample` of the set draws them.
 
         Args:
             problem: The impact.
-            seed: Decides which outcome, an integer >= 0.
+            seed: Seed of the draw, an integer >= 0.
 
         Raises:
-            InvalidProblem: The seed is no integer >= 0.
+            InvalidOption: The seed is no integer >= 0.
             ImpactNotResolved: No outcome was found; the message says what to try.
-            CaromError: The law returns another set than samples, and has no `draw_path` of its own.
         """
         checks.integer("seed", seed, 0)
         outcomes = self.resolve(problem)
-        if not isinstance(outcomes, SampledSet):
-            raise CaromError(
-                f"draw_path: expected a SampledSet, got a {type(outcomes).__name__}; give "
-                f"{type(self).__name__} a draw_path of its own"
-            )
-        i = int(np.random.default_rng(seed).integers(len(outcomes)))
-        return outcomes.path(i) if outcomes.has_paths else _in_one_step(outcomes, i)
+        v = outcomes.sample(1, rng=seed)[0]
+        return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+
+    def __repr__(self) -> str:
+        given = (
+            f"{f.name}={_short(getattr(self, f.name))}"
+            for f in fields(self)  # type: ignore[arg-type]
+            if f.default is MISSING or not _same(getattr(self, f.name), f.default)
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = (f.name for f in fields(self))  # type: ignore[arg-type]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return hash((type(self), *(v for v in values if not isinstance(v, np.ndarray))))
 
 
-def _in_one_step(outcomes: SampledSet, i: int) -> ImpactPath:
-    """Return outcome i as one step, or as none where nothing acts."""
-    problem = outcomes.problem
-    blocks = np.concatenate([outcomes.impulse_n[i][:, None], outcomes.impulse_t[i]], axis=1)
-    impulses = blocks.reshape(1, -1)[: int(blocks.any())]
-    return ImpactPath.of_impulses(
-        problem, impulses, kind_words(problem, outcomes.v_post[i : i + 1])[: len(impulses)]
-    )
+def _same(mine: Any, theirs: Any) -> bool:
+    return bool(np.array_equal(mine, theirs)) if isinstance(mine, np.ndarray) else mine == theirs
+
+
+def _short(value: Any) -> str:
+    """Return an option for a repr; arrays by their shape."""
+    return f"array{value.shape}" if isinstance(value, np.ndarray) else repr(value)

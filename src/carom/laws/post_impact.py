@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from carom.errors import MissingExtra, NotResolvedExactly
 from carom.laws.routh import Routh
 from carom.laws.routh_exact import RouthExact
-
-if TYPE_CHECKING:
-    from carom.outcomes.outcome_set import OutcomeSet
-    from carom.problem import ImpactProblem
+from carom.outcomes.outcome_set import OutcomeSet
+from carom.problem import ImpactProblem
 
 
 def post_impact_set(
@@ -44,4 +41,4 @@ def post_impact_set(
         return RouthExact(max_seconds=max_seconds, on_budget="outer", seed=seed).resolve(problem)
     except (MissingExtra, NotResolvedExactly) as error:
         sampled = Routh(seed=seed).resolve(problem)
-        return replace(sampled, law=f"{sampled.law} ({error})")
+        return replace(sampled, notes=(*sampled.notes, str(error)))

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass, field, replace
+from typing import final
 
 import numpy as np
 
 from carom import checks
 from carom.contact_space import impulse_basis
-from carom.errors import ImpactNotResolved, InvalidProblem
+from carom.errors import ImpactNotResolved, InvalidOption
 from carom.kernels import draws, paths
 from carom.kernels.tolerances import RESIDUAL
 from carom.laws.law import ImpactLaw
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
+from carom.problem import ImpactProblem
 from carom.stepping.at_rest import StartedSampler
 from carom.stepping.sampler import Progress, Sampler
 from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
 from carom.typing import ArrayLike, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
 
 DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
 JUDGED_AT_ONCE = 2**16
@@ -40,7 +37,7 @@ Runs = tuple[FloatArray, IntArray, IntArray]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Routh(ImpactLaw):
     """Sample the ways in which an impact can end.
 
@@ -85,7 +82,7 @@ class Routh(ImpactLaw):
             `outcomes.holdout` tells what they do show.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
 
     Examples:
         A block lands flat with 1 m/s. It may rest, or pivot on a corner, and the other lifts with
@@ -110,7 +107,7 @@ class Routh(ImpactLaw):
     points: FloatArray | None = None
     epsilon: float | None = None
     num_threads: int | None = None
-    progress: Progress | None = None
+    progress: Progress | None = field(default=None, metadata={"saved": False})
     until: tuple[float, float, float] | None = None
     norm: str = "contact"
     max_samples: int = 2**22
@@ -125,17 +122,11 @@ class Routh(ImpactLaw):
             if getattr(self, name) is not None:
                 checks.integer(name, getattr(self, name), 1)
         checks.integer("seed", self.seed, 0, 2**53 - 1)
-        if self.draw not in DRAWS:
-            raise InvalidProblem(f"draw: expected one of {', '.join(DRAWS)}, got {self.draw!r}")
-        if self.selection not in SELECTIONS:
-            raise InvalidProblem(
-                f"selection: expected one of {', '.join(SELECTIONS)}, got {self.selection!r}"
-            )
+        checks.choice("draw", self.draw, DRAWS)
+        checks.choice("selection", self.selection, SELECTIONS)
         for name in ("step_impulse", "epsilon"):
-            value = getattr(self, name)
-            is_number = isinstance(value, int | float | np.number)
-            if value is not None and not (is_number and np.isfinite(value) and value > 0.0):
-                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+            if getattr(self, name) is not None:
+                checks.positive(name, getattr(self, name))
         if self.until is not None:
             goal = self._goal(self.until)
             object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
@@ -147,14 +138,10 @@ class Routh(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidProblem: The points do not go with the number of contacts.
+            InvalidOption: The points do not go with the number of contacts.
             ImpactNotResolved: Not one sample ended, or contacts at rest should act and cannot.
         """
-        sampler: Sampler | StartedSampler
-        if problem.starts_at_rest:
-            sampler = StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
-        else:
-            sampler = self.sampler(problem)
+        sampler = self._prepare(problem)
         if self.until is None:
             runs, holdout = self._run(problem, sampler, 0, self.num_samples), None
         else:
@@ -176,8 +163,31 @@ class Routh(ImpactLaw):
             unfinished=self._reasons(statuses),
             holdout=holdout,
             step_impulse=None if stays else self._step(problem),
-            _replay=_replayer(problem, sampler, ends, steps),
+            numbers=ends,
+            origin=replace(self, progress=None),
         )
+
+    def replay(self, problem: ImpactProblem) -> SampleReplay:
+        """Prepare to run samples of this law again, by their numbers.
+
+        Args:
+            problem: The impact.
+
+        Examples:
+            >>> import carom
+            >>> block = carom.scenes.load("rocking-block").problem
+            >>> law = carom.Routh(num_samples=10)
+            >>> samples = law.resolve(block)
+            >>> path = law.replay(block).path(7, int(samples.num_steps[7]))
+            >>> bool(abs(path.v_post - samples.v_post[7]).max() < 1e-12)
+            True
+        """
+        return SampleReplay(problem, self._prepare(problem))
+
+    def _prepare(self, problem: ImpactProblem) -> Sampler | StartedSampler:
+        if problem.starts_at_rest:
+            return StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
+        return self.sampler(problem)
 
     def _run(
         self, problem: ImpactProblem, sampler: Sampler | StartedSampler, first: int, count: int
@@ -221,7 +231,7 @@ class Routh(ImpactLaw):
 
     def _goal(self, until: tuple[float, float, float]) -> Goal:
         if self.points is not None:
-            raise InvalidProblem("until: expected no points beside it, of which no more are drawn")
+            raise InvalidOption("until: expected no points beside it, of which no more are drawn")
         return Goal.check(until, self.norm, self.max_samples, self.num_samples)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
@@ -234,14 +244,15 @@ class Routh(ImpactLaw):
             seed: Of the draws, an integer from 0 to 2^53 - 1.
 
         Raises:
-            InvalidProblem: The seed is out of range.
+            InvalidOption: The seed is out of range.
             ImpactNotResolved: The sample did not end, or contacts at rest should act and cannot.
         """
         law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)
         if self.points is not None:
             row = int(np.random.default_rng(seed).integers(len(self.points)))
             law = replace(law, points=self.points[row : row + 1])
-        return law.resolve(problem).path(0)
+        outcomes = law.resolve(problem)
+        return outcomes.path_to(outcomes.v_post[0])
 
     def sampler(self, problem: ImpactProblem) -> Sampler:
         """Prepare the kernels for a problem.
@@ -250,7 +261,7 @@ class Routh(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidProblem: The points do not go with the number of contacts.
+            InvalidOption: The points do not go with the number of contacts.
 
         Examples:
             >>> import carom
@@ -268,7 +279,7 @@ class Routh(ImpactLaw):
         m = space.num_contacts
         points = np.empty((0, 0)) if self.points is None else self.points
         if self.points is not None and points.shape[1] % m:
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"points: expected a multiple of {m} columns, one a contact and step, got "
                 f"{points.shape[1]}"
             )
@@ -341,31 +352,41 @@ def _fail_what_is_not_physical(
 
 
 def _check_points(points: ArrayLike) -> FloatArray:
-    try:
-        array = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"points: expected numbers in a regular array ({error})") from error
+    array = checks.floats("points", points)
     if array.ndim != 2 or array.size == 0:
-        raise InvalidProblem(f"points: expected (n, steps * m), got shape {array.shape}")
+        raise InvalidOption(f"points: expected (n, steps * m), got shape {array.shape}")
     if not ((array >= 0.0) & (array <= 1.0)).all():
-        raise InvalidProblem("points: expected numbers from 0 to 1")
+        raise InvalidOption("points: expected numbers from 0 to 1")
     return array
 
 
-def _replayer(
-    problem: ImpactProblem, sampler: Sampler | StartedSampler, ends: IntArray, steps: IntArray
-) -> Callable[[int], ImpactPath]:
-    """Return a function that runs outcome i again and tells its steps."""
+@final
+@dataclass(frozen=True, eq=False)
+class SampleReplay:
+    """Run samples again and tell their steps.
 
-    def replay(i: int) -> ImpactPath:
+    Attributes:
+        problem: The impact.
+        sampler: The kernels, prepared for it.
+    """
+
+    problem: ImpactProblem
+    sampler: Sampler | StartedSampler
+
+    def path(self, number: int, num_steps: int) -> ImpactPath:
+        """Return the steps of a sample.
+
+        Args:
+            number: Number of the sample.
+            num_steps: Number of its steps.
+        """
+        problem = self.problem
         m, c = problem.num_contacts, len(problem.J)
-        record = sampler.record(int(ends[i]), int(steps[ends[i]]))
+        record = self.sampler.record(number, num_steps)
         unit = np.repeat(problem.space.impulse_unit, problem.space.width)
         return ImpactPath.of_impulses(
             problem,
             record[:, c : 2 * c] * unit,
-            (sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+            (self.sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
             record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
         )
-
-    return replay

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from carom import checks
-from carom.errors import CaromError, InvalidProblem, MissingExtra, NotResolvedExactly
+from carom.errors import InvalidOption, MissingExtra, NotResolvedExactly
 from carom.laws.law import ImpactLaw
 from carom.laws.routh import Routh
 from carom.outcomes.kinds import describe_signs
-from carom.outcomes.path import ImpactPath
+from carom.outcomes.path import ImpactPath, Origin
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.outcomes.sampled import SampledSet
@@ -51,7 +51,7 @@ FIRST_LOOK = 0.05
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RouthExact(ImpactLaw):
     """Compute every way in which an impact can end, as a union of polytopes.
 
@@ -73,7 +73,7 @@ class RouthExact(ImpactLaw):
         seed: Of these samples.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
 
     Examples:
         >>> import carom
@@ -98,7 +98,7 @@ class RouthExact(ImpactLaw):
             checks.integer(name, getattr(self, name), 1)
         checks.integer("seed", self.seed, 0, 2**53 - 1)
         if self.on_budget not in ("raise", "outer"):
-            raise InvalidProblem(f"on_budget: expected raise or outer, got {self.on_budget!r}")
+            raise InvalidOption(f"on_budget: expected raise or outer, got {self.on_budget!r}")
         for name, least, most in (
             ("max_seconds", 0.0, np.inf),
             ("zero", 0.0, 1.0),
@@ -106,7 +106,7 @@ class RouthExact(ImpactLaw):
         ):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not least <= value <= most:
-                raise InvalidProblem(
+                raise InvalidOption(
                     f"{name}: expected a number from {least:g} to {most:g}, got {value!r}"
                 )
 
@@ -148,7 +148,7 @@ class RouthExact(ImpactLaw):
             seed: Decides which outcome, an integer >= 0.
 
         Raises:
-            InvalidProblem: The seed is no integer >= 0.
+            InvalidOption: The seed is no integer >= 0.
             NotResolvedExactly: The budget ended, so that outcomes and ways are not known.
             ImpactNotResolved: Contacts at rest should act, and cannot.
             MissingExtra: pplpy is not installed.
@@ -161,8 +161,8 @@ class RouthExact(ImpactLaw):
                 f"outcomes: allow more with max_seconds and max_polyhedra, or use carom.Routh",
                 problem,
             )
-        v = outcomes.sample(1, seed)[0]
-        return outcomes.witness(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+        v = outcomes.sample(1, rng=seed)[0]
+        return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 
 
 def _check_installed() -> None:
@@ -220,7 +220,7 @@ class _Task:
         if not nodes:
             raise nothing_acts(self.problem)
         polyhedra = [(node.cell, node.reached) for node in nodes]
-        return self._set(polyhedra, True, (how,), _witness=self._witness(nodes))
+        return self._set(polyhedra, True, (how,), origin=_LiveSearch(self, nodes))
 
     def _enclosed(
         self, find: Callable[[float], Pieces | None], max_seconds: float
@@ -344,10 +344,10 @@ class _Task:
         kind = "not told apart"
         return PolyhedralSet(
             problem=self.problem,
-            pieces=(Polytope(*in_velocities(self.inclusion, end), kind),),
+            law="Routh",
+            polytopes=(Polytope(*in_velocities(self.inclusion, end), kind),),
             kinds=(kind,),
             is_complete=False,
-            is_outer=True,
             notes=(how, *roundings(self.inclusion, self.problem.contacts, self.law.grid)),
             num_polyhedra=self.search.num_polyhedra,
             inner=inner,
@@ -359,25 +359,25 @@ class _Task:
         is_complete: bool,
         notes: tuple[str, ...],
         inner: SampledSet | None = None,
-        _witness: Callable[[FloatArray, float], ImpactPath] | None = None,
+        origin: Origin | None = None,
     ) -> PolyhedralSet:
         from carom.reach.velocities import cells_of, in_velocities
 
         flow, names = self.search.flow, self.problem.contacts
-        pieces = [
+        polytopes = [
             Polytope(*in_velocities(self.inclusion, p), self._kind(cell)) for cell, p in polyhedra
         ]
         cells = {c for cell, p in polyhedra for c in cells_of(flow, p, cell)}
         return PolyhedralSet(
             problem=self.problem,
-            pieces=tuple(pieces),
+            law="Routh",
+            polytopes=tuple(polytopes),
             kinds=tuple(sorted({self._kind(cell) for cell in cells})),
             is_complete=is_complete,
-            is_outer=not is_complete,
             notes=(*notes, *roundings(self.inclusion, names, self.law.grid)),
             num_polyhedra=self.search.num_polyhedra,
             inner=inner,
-            _witness=_witness,
+            origin=origin,
         )
 
     def _kind(self, cell: Cell) -> str:
@@ -385,17 +385,23 @@ class _Task:
         signs = [cell[i : i + block] for i in range(0, len(cell), block)]
         return describe_signs(self.problem.contacts, signs)
 
-    def _witness(self, nodes: list[Node]) -> Callable[[FloatArray, float], ImpactPath]:
-        def witness(v: FloatArray, tol: float) -> ImpactPath:
-            from carom.reach.witness import nearest, trace
 
-            y = self.inclusion.coordinates([Fraction(float(x)) for x in v])
-            best = min(((*nearest(n.reached, y), n) for n in nodes), key=lambda found: found[1])
-            end = np.array([float(x) for x in self.inclusion.velocity(best[0])])
-            if float(np.linalg.norm(end - v)) > tol:
-                raise CaromError(
-                    f"witness: v is no outcome; the nearest is {np.linalg.norm(end - v):.3g} away"
-                )
-            return path_of(self.problem, trace(self.search.flow, best[2], best[0]))
+@dataclass(frozen=True, eq=False)
+class _LiveSearch:
+    """A search that has ended, and the ways to what it found."""
 
-        return witness
+    task: _Task
+    nodes: list[Node]
+
+    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath:
+        from carom.reach.witness import nearest, trace
+
+        inclusion = self.task.inclusion
+        y = inclusion.coordinates([Fraction(float(x)) for x in v])
+        best = min(((*nearest(n.reached, y), n) for n in self.nodes), key=lambda found: found[1])
+        end = np.array([float(x) for x in inclusion.velocity(best[0])])
+        if float(np.linalg.norm(end - v)) > tol:
+            raise InvalidOption(
+                f"v: expected an outcome; the nearest is {np.linalg.norm(end - v):.3g} away"
+            )
+        return path_of(problem, trace(self.task.search.flow, best[2], best[0]))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
 from carom.errors import InvalidProblem
 from carom.laws.law import ImpactLaw
-from carom.outcomes.sampled import SampledSet
+from carom.outcomes.finite import FiniteSet
+from carom.problem import ImpactProblem
 from carom.stepping.at_rest import change_velocity, nothing_acts
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
+from carom.typing import FloatArray
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RouthSingle(ImpactLaw):
     """Resolve one planar contact exactly [HalmPosa, eq:routhsingle; Routh 1891].
 
@@ -41,8 +40,8 @@ class RouthSingle(ImpactLaw):
         (('slides +',), 1.5)
     """
 
-    def resolve(self, problem: ImpactProblem) -> SampledSet:
-        """Return the one outcome; its label tells the phases.
+    def resolve(self, problem: ImpactProblem) -> FiniteSet:
+        """Return the one outcome; its label tells the phases, which are the steps of its path.
 
         Args:
             problem: The impact.
@@ -56,33 +55,29 @@ class RouthSingle(ImpactLaw):
                 f"J_n: expected one planar contact, got {problem.num_contacts} with "
                 f"{problem.num_tangents} tangents each; use carom.Routh"
             )
-        impulse, phases = _impulse(problem)
-        if problem.starts_at_rest and not change_velocity(problem.space, impulse[None])[0]:
+        impulses, phases = _phases(problem)
+        total = impulses.sum(axis=0)
+        if problem.starts_at_rest and not change_velocity(problem.space, total[None])[0]:
             raise nothing_acts(problem)
-        impulse = impulse * problem.space.impulse_unit
-        return SampledSet(
+        return FiniteSet(
             problem=problem,
             law="Routh, one contact, closed form",
-            v_post=problem.velocity_after(impulse[None, :]),
-            impulse_n=impulse[None, :1],
-            impulse_t=impulse[None, 1:, None],
-            num_steps=np.array([len(phases)]),
+            steps=(impulses * problem.space.impulse_unit,),
             is_complete=True,
             labels=(", then ".join(phases) or "does not collide",),
         )
 
 
-def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
-    """Return the dimensionless impulse (n, t) and the phases that it went through."""
+def _phases(problem: ImpactProblem) -> tuple[FloatArray, list[str]]:
+    """Return the dimensionless impulses (phases, 2), normal first, and the names of phases."""
     A = problem.space.A
     mu = float(problem.mu[0])
     v_n, v_t = problem.start
-    impulse = np.zeros(2)
-    phases: list[str] = []
     # A contact at rest that does not slide has no reason to act.
     can_act = problem.without_collision and v_n == 0.0 and v_t != 0.0
     if not problem.is_colliding(problem.v_pre) and not can_act:
-        return impulse, phases
+        return np.empty((0, 2)), []
+    impulses, phases = [], []
     if v_t != 0.0:
         slip = np.sign(v_t)
         direction = np.array([1.0, -mu * slip])
@@ -92,9 +87,9 @@ def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
         until_stop = -v_t / rate_t if slip * rate_t < 0.0 else np.inf
         until_end = -v_n / rate_n if rate_n > 0.0 else np.inf
         length = min(until_stop, until_end)
-        impulse += length * direction
+        impulses.append(length * direction)
         if until_end <= until_stop:
-            return impulse, phases
+            return np.array(impulses), phases
         v_n += length * rate_n
     if abs(A[1, 0]) <= mu * A[1, 1]:
         ratio = -A[1, 0] / A[1, 1] if A[1, 1] > 0.0 else 0.0
@@ -104,5 +99,5 @@ def _impulse(problem: ImpactProblem) -> tuple[np.ndarray, list[str]]:
         slip = np.sign(A[1, 0])
         direction = np.array([1.0, -mu * slip])
         phases.append(f"slides {'+' if slip > 0 else '-'}")
-    impulse += -v_n / (A[0] @ direction) * direction
-    return impulse, phases
+    impulses.append(-v_n / (A[0] @ direction) * direction)
+    return np.array(impulses), phases

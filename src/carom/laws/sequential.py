@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
 from carom import checks
 from carom.contact_space import ContactSpace
-from carom.errors import ImpactNotResolved, InvalidProblem
-from carom.kernels.tolerances import COLLIDING, DISTINCT, STICKING
+from carom.errors import ImpactNotResolved, InvalidOption
+from carom.kernels.tolerances import COLLIDING, DISTINCT
 from carom.laws.law import ImpactLaw
-from carom.outcomes.kinds import describe_mode
+from carom.outcomes.finite import FiniteSet
 from carom.outcomes.path import ImpactPath
-from carom.outcomes.sampled import SampledSet
+from carom.problem import ImpactProblem
 from carom.stepping.at_rest import nothing_acts
 from carom.stepping.pieces import modes_and_impulses
 from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
 
 MOST_BRANCHES = 1000
 MOST_ORDERED = 7
@@ -31,7 +28,7 @@ MOST_NAMED = 6
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sequential(ImpactLaw):
     """Resolve one contact at a time, again and again, until none approaches.
 
@@ -47,7 +44,7 @@ class Sequential(ImpactLaw):
         max_impacts: Single impacts after which a sequence counts as one that does not end.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
 
     Examples:
         >>> import carom
@@ -65,14 +62,14 @@ class Sequential(ImpactLaw):
     def __post_init__(self) -> None:
         checks.integer("max_impacts", self.max_impacts, 1)
 
-    def resolve(self, problem: ImpactProblem) -> SampledSet:
+    def resolve(self, problem: ImpactProblem) -> FiniteSet:
         """Return the outcome of each sequence; labels tell the contacts in order.
 
         Args:
             problem: The impact.
 
         Raises:
-            InvalidProblem: The order names a contact that there is not, or leaves one out.
+            InvalidOption: The order names a contact that there is not, or leaves one out.
             ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
         """
         states = [state for order in self._orders(problem) for state in self._run(problem, order)]
@@ -87,21 +84,14 @@ class Sequential(ImpactLaw):
         )
         if not ends:
             raise ImpactNotResolved("no sequence ended: " + "; ".join(reasons), problem)
-        space = problem.space
-        impulses = _impulses(problem, ends)
-        shaped = impulses.reshape(len(ends), space.num_contacts, space.width)
-        return SampledSet(
+        return FiniteSet(
             problem=problem,
             law="Sequential",
-            v_post=problem.velocity_after(impulses),
-            impulse_n=shaped[:, :, 0],
-            impulse_t=shaped[:, :, 1:],
-            num_steps=np.array([len(state.sequence) for state in ends]),
+            steps=tuple(_singles(problem, state) for state in ends),
             is_complete=not endless,
             labels=tuple(_label(problem, state.sequence) for state in ends),
-            v_unfinished=problem.velocity_after(_impulses(problem, endless)),
+            steps_unfinished=tuple(_singles(problem, state) for state in endless),
             unfinished=reasons,
-            _replay=_replayer(problem, ends),
         )
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
@@ -115,7 +105,7 @@ class Sequential(ImpactLaw):
             seed: Decides which sequence, an integer >= 0.
 
         Raises:
-            InvalidProblem: The order leaves a contact out, or the seed is no integer >= 0.
+            InvalidOption: The order leaves a contact out, or the seed is no integer >= 0.
             ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
         """
         if self.order is None:
@@ -129,7 +119,7 @@ class Sequential(ImpactLaw):
         names = problem.contacts
         if self.order is None:
             if len(names) > MOST_ORDERED:
-                raise InvalidProblem(
+                raise InvalidOption(
                     f"order: expected one for more than {MOST_ORDERED} contacts, got none; "
                     f"{len(names)} contacts have too many to try them all"
                 )
@@ -138,7 +128,7 @@ class Sequential(ImpactLaw):
         unknown = [name for name in order if name not in names]
         missing = [name for name in names if name not in order]
         if unknown or missing:
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"order: expected each of {', '.join(names)} at least once, got {', '.join(order)}"
             )
         return [tuple(names.index(name) for name in order)]
@@ -210,35 +200,10 @@ class _State:
         return states
 
 
-def _impulses(problem: ImpactProblem, states: list[_State]) -> FloatArray:
-    """Return the impulses (n, c) of some states [N s]."""
-    return np.array([_singles(problem, state).sum(axis=0) for state in states]).reshape(
-        -1, len(problem.J)
-    )
-
-
 def _singles(problem: ImpactProblem, state: _State) -> FloatArray:
     """Return the impulses (steps, c) of a state's single impacts [N s]."""
     unit = np.repeat(problem.space.impulse_unit, problem.space.width)
     return np.array(state.impulses).reshape(-1, len(unit)) * unit
-
-
-def _replayer(problem: ImpactProblem, ends: list[_State]) -> Callable[[int], ImpactPath]:
-    """Return a function that tells the single impacts of outcome i."""
-
-    def replay(i: int) -> ImpactPath:
-        impulses = _singles(problem, ends[i])
-        after = problem.velocity_after(np.cumsum(impulses, axis=0))
-        v_c = problem.contact_velocity(after) / problem.space.velocity_unit[:, None]
-        signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64)
-        blocks = impulses.reshape(v_c.shape)
-        modes = (
-            tuple(describe_mode(*contact) for contact in zip(own.tolist(), block, strict=True))
-            for own, block in zip(signs, blocks, strict=True)
-        )
-        return ImpactPath.of_impulses(problem, impulses, modes)
-
-    return replay
 
 
 def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:

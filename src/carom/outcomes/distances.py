@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.outcomes.holdout import distinct_tree, velocity_map
 from carom.outcomes.outcome_set import OutcomeSet
-from carom.outcomes.polytope import nearest_in_hull
-from carom.outcomes.sampled import SampledSet
+from carom.outcomes.points import PointSet
+from carom.outcomes.polytope import Polytope, nearest_in_hull
 from carom.typing import FloatArray
 
-if TYPE_CHECKING:
-    from carom.outcomes.polyhedral import PolyhedralSet
-
-MOST_PARTS = 20_000
-"""So many simplices are looked at before the bound is given as it stands."""
+MOST_SIMPLICES = 20_000
+"""Largest number of simplices that are looked at before the bound is given as it stands."""
 
 MOST_COVERED = 2**21
 """The same for the coverage by samples, where many are looked at together."""
@@ -39,8 +36,8 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
     the distance of its middle plus its radius; simplices that may hold the farthest point are
     halved until that is known to within tol times the size of the sets.
     """
-    if isinstance(one, SampledSet):
-        return float(max(_distance(other, v) for v in one.v_post))
+    if isinstance(one, PointSet):
+        return float(np.max(other.distance(one.v_post)))
     size = float(np.ptp(np.concatenate([one.v_post, other.v_post]), axis=0).max()) or 1.0
     queue: list[tuple[float, int, FloatArray]] = []
     tie = itertools.count()
@@ -49,7 +46,7 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
     def push(simplex: FloatArray) -> None:
         nonlocal best
         middle = simplex.mean(axis=0)
-        at_middle = _distance(other, middle)
+        at_middle = other.distance(middle)
         best = max(best, at_middle)
         if _is_inside(other, simplex):
             return
@@ -58,9 +55,9 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
 
     for simplex in _simplices(one):
         for corner in simplex:
-            best = max(best, _distance(other, corner))
+            best = max(best, other.distance(corner))
         push(simplex)
-    for _ in range(MOST_PARTS):
+    for _ in range(MOST_SIMPLICES):
         if not queue or -queue[0][0] <= best + tol * size:
             break
         for half in _halves(heapq.heappop(queue)[2]):
@@ -69,7 +66,7 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
 
 
 def coverage_distance(
-    sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact", tol: float = 1e-4
+    sampled: PointSet, exact: OutcomeSet, norm: str = "contact", tol: float = 1e-4
 ) -> tuple[float, float]:
     """Return the largest distance from a point of an exact set to the nearest sample.
 
@@ -90,7 +87,7 @@ def coverage_distance(
         A distance that some point of the exact set has, and by how much the largest can exceed it.
 
     Raises:
-        InvalidProblem: An argument is out of range; the message names it.
+        InvalidOption: An argument is out of range; the message names it.
 
     Examples:
         >>> import carom
@@ -102,11 +99,11 @@ def coverage_distance(
         True
     """
     if not tol > 0.0:
-        raise InvalidProblem(f"tol: expected a number > 0, got {tol!r}")
+        raise InvalidOption(f"tol: expected a number > 0, got {tol!r}")
     if sampled.v_post.shape[1] != exact.v_post.shape[1]:
-        raise InvalidProblem("exact: expected a set of the same problem, got other dimensions")
+        raise InvalidOption("exact: expected a set of the same problem, got other dimensions")
     if not len(sampled):
-        raise InvalidProblem("sampled: expected at least one outcome, got none")
+        raise InvalidOption("sampled: expected at least one outcome, got none")
     v_pre = exact.problem.v_pre
     to_points = velocity_map(exact.problem, norm).T
     corners = (exact.v_post - v_pre) @ to_points
@@ -120,7 +117,7 @@ def coverage_distance(
     return best, max(left - best, 0.0)
 
 
-def sample_error(sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact") -> float:
+def sample_error(sampled: PointSet, exact: OutcomeSet, norm: str = "contact") -> float:
     """Return the largest distance of samples from an exact set, of those that lie farthest out.
 
     Steps of samples err in proportion to their size: that is how far they may leave the set.
@@ -131,7 +128,7 @@ def sample_error(sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact
         norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `carom.outcomes.holdout.NORMS`.
 
     Raises:
-        InvalidProblem: An argument is out of range; the message names it.
+        InvalidOption: An argument is out of range; the message names it.
 
     Examples:
         No step errs on a block that lands flat: its corners never slide.
@@ -144,14 +141,14 @@ def sample_error(sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact
         True
     """
     if sampled.v_post.shape[1] != exact.v_post.shape[1]:
-        raise InvalidProblem("exact: expected a set of the same problem, got other dimensions")
+        raise InvalidOption("exact: expected a set of the same problem, got other dimensions")
     if not len(sampled):
         return 0.0
-    outside = np.min([piece.violation(sampled.v_post) for piece in exact.pieces], axis=0)
+    outside = np.min([polytope.violation(sampled.v_post) for polytope in _polytopes(exact)], axis=0)
     chosen = np.argsort(outside)[-MOST_OUTSIDE:]
     v_pre = exact.problem.v_pre
     to_points = velocity_map(exact.problem, norm).T
-    hulls = [(piece.vertices - v_pre) @ to_points for piece in exact.pieces]
+    hulls = [(polytope.vertices - v_pre) @ to_points for polytope in _polytopes(exact)]
     points = (sampled.v_post[chosen] - v_pre) @ to_points
     return float(
         max(
@@ -161,7 +158,7 @@ def sample_error(sampled: SampledSet, exact: PolyhedralSet, norm: str = "contact
     )
 
 
-def _by_dimension(exact: PolyhedralSet) -> list[FloatArray]:
+def _by_dimension(exact: OutcomeSet) -> list[FloatArray]:
     """Return all simplices (s, k, nv) of each number k of corners, few corners first."""
     simplices = sorted(_simplices(exact), key=len)
     return [np.array(list(group)) for _, group in itertools.groupby(simplices, key=len)]
@@ -207,22 +204,16 @@ def _all_halves(simplices: FloatArray) -> FloatArray:
     return np.concatenate([one, two])
 
 
-def _distance(other: OutcomeSet, v: FloatArray) -> float:
-    if isinstance(other, SampledSet):
-        return float(other.distance(v))
-    return _polyhedral(other).distance(v)
-
-
 def _is_inside(other: OutcomeSet, simplex: FloatArray) -> bool:
-    """Tell whether a simplex lies in one piece of a set."""
-    if isinstance(other, SampledSet):
+    """Return whether a simplex lies in one polytope of a set."""
+    if isinstance(other, PointSet):
         return False
     tiny = 1e-12 * (1.0 + np.abs(simplex).max())
-    return any(piece.violation(simplex).max() <= tiny for piece in _polyhedral(other).pieces)
+    return any(polytope.violation(simplex).max() <= tiny for polytope in _polytopes(other))
 
 
 def _simplices(one: OutcomeSet) -> list[FloatArray]:
-    return [s for piece in _polyhedral(one).pieces for s in piece._simplices[0]]
+    return [s for polytope in _polytopes(one) for s in polytope._simplices[0]]
 
 
 def _halves(simplex: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -238,7 +229,8 @@ def _halves(simplex: FloatArray) -> tuple[FloatArray, FloatArray]:
     return one, two
 
 
-def _polyhedral(outcomes: OutcomeSet) -> PolyhedralSet:
-    if not hasattr(outcomes, "pieces"):
-        raise InvalidProblem(f"expected a set of outcomes, got {type(outcomes).__name__}")
-    return outcomes  # type: ignore[return-value]
+def _polytopes(outcomes: Any) -> tuple[Polytope, ...]:
+    """Return the polytopes of a union, or refuse what is none."""
+    if not hasattr(outcomes, "polytopes"):
+        raise InvalidOption(f"expected a set of outcomes, got {type(outcomes).__name__}")
+    return outcomes.polytopes

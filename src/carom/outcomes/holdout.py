@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import betainccinv
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import InvalidOption
 from carom.kernels.tolerances import VANISHING
+from carom.outcomes.points import PointSet
+from carom.problem import ImpactProblem
 from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.outcomes.sampled import SampledSet
-    from carom.problem import ImpactProblem
 
 NORMS = ("contact", "energy")
 """How far apart two outcomes are. "contact" is the Euclidean norm of all contact velocities [m/s],
@@ -33,7 +31,7 @@ more. "energy" is |v|_M as a share of |v_pre|_M: 0.1 is a hundredth of the impac
 
 @dataclass(frozen=True)
 class Holdout:
-    """Tell what fresh draws say about a set of samples.
+    """Hold what fresh draws say about a set of samples.
 
     Attributes:
         epsilon: Distance, in the norm's unit.
@@ -69,7 +67,7 @@ class Holdout:
 
     @property
     def is_met(self) -> bool:
-        """Tell whether p is as small as was asked for."""
+        """Return whether p is as small as was asked for."""
         return self.asked is None or self.p <= self.asked
 
     def __str__(self) -> str:
@@ -97,7 +95,7 @@ def holdout_bound(misses: int, trials: int, delta: float) -> float:
         delta: Probability that the bound is too small.
 
     Raises:
-        InvalidProblem: An argument is out of range; the message names it.
+        InvalidOption: An argument is out of range; the message names it.
 
     Examples:
         Without a miss the bound is 1 - delta^(1 / trials).
@@ -106,11 +104,9 @@ def holdout_bound(misses: int, trials: int, delta: float) -> float:
         >>> round(holdout_bound(0, 300, 0.05), 4), round(holdout_bound(3, 300, 0.05), 4)
         (0.0099, 0.0256)
     """
-    if not _is_integer(trials) or trials < 1:
-        raise InvalidProblem(f"trials: expected an integer >= 1, got {trials!r}")
-    if not _is_integer(misses) or not 0 <= misses <= trials:
-        raise InvalidProblem(f"misses: expected an integer from 0 to {trials}, got {misses!r}")
-    check_share("delta", delta)
+    checks.integer("trials", trials, 1)
+    checks.integer("misses", misses, 0, trials)
+    checks.share("delta", delta)
     if misses == trials:
         return 1.0
     if misses == 0:
@@ -119,8 +115,8 @@ def holdout_bound(misses: int, trials: int, delta: float) -> float:
 
 
 def hold_out(
-    outcomes: SampledSet,
-    fresh: SampledSet,
+    outcomes: PointSet,
+    fresh: PointSet,
     epsilon: float,
     delta: float = 0.05,
     norm: str = "contact",
@@ -136,7 +132,7 @@ def hold_out(
         norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `NORMS`.
 
     Raises:
-        InvalidProblem: An argument is out of range, or the fresh draws are the samples themselves.
+        InvalidOption: An argument is out of range, or the fresh draws are the samples themselves.
 
     Examples:
         >>> import carom
@@ -146,14 +142,14 @@ def hold_out(
         >>> hold_out(one, two, epsilon=0.01).p < 0.02
         True
     """
-    check_distance("epsilon", epsilon)
-    check_share("delta", delta)
+    checks.positive("epsilon", epsilon)
+    checks.share("delta", delta)
     if outcomes.v_post.shape[1] != fresh.v_post.shape[1]:
-        raise InvalidProblem("fresh: expected outcomes of the same problem, got other dimensions")
+        raise InvalidOption("fresh: expected outcomes of the same problem, got other dimensions")
     count = min(len(outcomes), len(fresh))
     first = outcomes.v_post[:count]
     if np.array_equal(first, fresh.v_post[:count]) and np.ptp(first, axis=0).any():
-        raise InvalidProblem("fresh: expected other draws, e.g. of another seed, got the same")
+        raise InvalidOption("fresh: expected other draws, e.g. of another seed, got the same")
     to_points = velocity_map(outcomes.problem, norm)
     points = (outcomes.v_post - outcomes.problem.v_pre) @ to_points.T
     queries = (fresh.v_post - outcomes.problem.v_pre) @ to_points.T
@@ -170,14 +166,15 @@ def velocity_map(problem: ImpactProblem, norm: str) -> FloatArray:
     are quicker with fewer coordinates.
 
     Raises:
-        InvalidProblem: There is no such norm.
+        InvalidOption: There is no such norm.
     """
-    if norm not in NORMS:
-        raise InvalidProblem(f"norm: expected one of {', '.join(NORMS)}, got {norm!r}")
+    checks.choice("norm", norm, NORMS)
     if norm == "contact":
         full = problem.J
     else:
-        full = np.asarray(np.linalg.cholesky(problem.M).T, np.float64) / (problem.speed or 1.0)
+        full = np.asarray(np.linalg.cholesky(problem.M).T, np.float64) / (
+            problem.energy_norm or 1.0
+        )
     # By size of effect, so that no unit of a contact decides what counts as none.
     effect = full @ problem.impulse_to_velocity
     length = np.linalg.norm(effect, axis=0)
@@ -207,34 +204,6 @@ def distinct_tree(points: FloatArray) -> cKDTree:
     ordered = points[np.lexsort(points.T)]
     new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
     return cKDTree(ordered[new])
-
-
-def check_distance(name: str, value: float) -> None:
-    """Refuse what is no distance > 0.
-
-    Raises:
-        InvalidProblem: The message names the option.
-    """
-    if not _is_number(value) or not 0.0 < value < np.inf:
-        raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse what is no probability between 0 and 1.
-
-    Raises:
-        InvalidProblem: The message names the option.
-    """
-    if not _is_number(value) or not 0.0 < value < 1.0:
-        raise InvalidProblem(f"{name}: expected a number between 0 and 1, got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _percent(p: float) -> str:

@@ -1,56 +1,87 @@
-"""What contacts do after an impact."""
+"""What contacts do after an impact, and in its steps, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from carom.kernels.tolerances import STICKING
+from carom.problem import ImpactProblem
 from carom.typing import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
+WORDS = np.array(["sticks", "slides", "lifts"])
 
 
-def contact_kinds(
-    problem: ImpactProblem, v_c: FloatArray
-) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Tell which contacts (n, m) stick, slide and lift, from contact velocities (n, m, 1 + d).
+class ContactStates(NamedTuple):
+    """Tell which contacts stick, slide and lift in each outcome.
 
-    A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds
-    below a 1e-9th of the impact's speed count as zero.
+    A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds below
+    a 1e-9th of the impact's speed count as zero.
+
+    Attributes:
+        sticks: (n, m) whether contact j sticks in outcome i.
+        slides: (n, m) whether it slides.
+        lifts: (n, m) whether it lifts.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> states = carom.Routh(num_samples=100).resolve(block).contact_states
+        >>> states.sticks.shape, bool(states.slides.any())
+        ((100, 2), False)
     """
+
+    sticks: BoolArray
+    slides: BoolArray
+    lifts: BoolArray
+
+
+def contact_states(problem: ImpactProblem, v_c: FloatArray) -> ContactStates:
+    """Read the states of contacts off contact velocities (n, m, 1 + d)."""
     small = STICKING * problem.space.velocity_unit
     lifts = v_c[..., 0] > small
     slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
-    return ~lifts & ~slides, slides, lifts
+    return ContactStates(~lifts & ~slides, slides, lifts)
+
+
+def _codes(problem: ImpactProblem, v_post: FloatArray) -> FloatArray:
+    """Return a number (n, m) for what each contact does: an index of `WORDS`."""
+    _, slides, lifts = contact_states(problem, problem.contact_velocity(v_post))
+    return np.asarray(slides + 2 * lifts)
 
 
 def kind_words(problem: ImpactProblem, v_post: FloatArray) -> list[tuple[str, ...]]:
-    """Say for each outcome (n, nv) what every contact does, in one word: "sticks", "lifts"."""
-    sticks, slides, _ = contact_kinds(problem, problem.contact_velocity(v_post))
-    words = np.where(sticks, "sticks", np.where(slides, "slides", "lifts"))
-    return [tuple(row) for row in words.tolist()]
+    """Return for each outcome (n, nv) what every contact does, in one word."""
+    return [tuple(row) for row in WORDS[_codes(problem, v_post)].tolist()]
 
 
 def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
-    """Say for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
-    return tuple(
-        ", ".join(f"{name} {word}" for name, word in zip(problem.contacts, row, strict=True))
-        for row in kind_words(problem, v_post)
-    )
+    """Return for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
+    return tuple(_sentence(problem.contacts, row) for row in kind_words(problem, v_post))
+
+
+def distinct_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
+    """Return the sentences of `describe_kinds`, each once and sorted."""
+    rows = np.unique(_codes(problem, v_post), axis=0)
+    return tuple(sorted(_sentence(problem.contacts, row) for row in WORDS[rows].tolist()))
 
 
 def describe_signs(contacts: Sequence[str], signs: Sequence[Sequence[int]]) -> str:
-    """Say what every contact does, from the signs of its normal and tangential velocities."""
-    words = ["lifts" if own[0] > 0 else ("slides" if any(own[1:]) else "sticks") for own in signs]
+    """Return what every contact does, from the signs of its normal and tangential velocities."""
+    return _sentence(
+        contacts,
+        ["lifts" if own[0] > 0 else ("slides" if any(own[1:]) else "sticks") for own in signs],
+    )
+
+
+def _sentence(contacts: Sequence[str], words: Sequence[str]) -> str:
     return ", ".join(f"{name} {word}" for name, word in zip(contacts, words, strict=True))
 
 
 def describe_mode(signs: Sequence[int], impulse: FloatArray) -> str:
-    """Say what a contact does in a step, from the signs of its velocities and its impulse."""
+    """Return what a contact does in a step, from the signs of its velocities and its impulse."""
     if impulse[0] == 0.0:
         return "idle" if signs[0] <= 0 else "free"
     normal = "compressing" if signs[0] < 0 else "closed"

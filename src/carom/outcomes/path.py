@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 
-from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
+from carom.kernels.tolerances import MATCH, STICKING
+from carom.outcomes.kinds import describe_mode, kind_words
+from carom.problem import ImpactProblem
+from carom.typing import ArrayLike, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,36 +20,44 @@ class ImpactPath:
     """Hold the steps of one resolved impact.
 
     Attributes:
+        contacts: Names of the contacts.
         v: (steps + 1, nv) velocities, from v_pre to v_post.
         lambda_n: (steps, m) normal impulse of each step [N s].
         lambda_t: (steps, m, d) tangential impulse of each step [N s].
         lambda_max: (steps, m) cap on each normal impulse [N s].
         modes: What each contact did in each step, e.g. "compressing, sliding +".
+        ends: What each contact does after the impact: "sticks", "slides" or "lifts".
 
     Examples:
         A block lands flat with 1 m/s, and hits with corner A first.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
-        >>> path = carom.Sequential(order=("A", "B")).resolve(block).path(0)
+        >>> path = carom.Sequential(order=("A", "B")).draw_path(block, seed=0)
         >>> path.num_steps, path.modes[1]
         (2, ('free', 'closed, sticking'))
         >>> path.v[0].tolist(), path.lambda_n.shape
         ([0.0, -1.0, 0.0], (2, 2))
+        >>> print(path.describe())
+        1. A pushes 0.595 N s (closed, sticking)
+        2. B pushes 0.4785 N s (closed, sticking)
+        then A lifts, B sticks
     """
 
+    contacts: tuple[str, ...]
     v: FloatArray
     lambda_n: FloatArray
     lambda_t: FloatArray
     lambda_max: FloatArray
     modes: tuple[tuple[str, ...], ...]
+    ends: tuple[str, ...]
 
     @classmethod
     def of_impulses(
         cls,
         problem: ImpactProblem,
         impulses: FloatArray,
-        modes: Iterable[tuple[str, ...]],
+        modes: Iterable[tuple[str, ...]] | None = None,
         lambda_max: FloatArray | None = None,
     ) -> ImpactPath:
         """Follow impulses from v_pre on.
@@ -56,7 +65,7 @@ class ImpactPath:
         Args:
             problem: The impact.
             impulses: (steps, m (1 + d)) of each step, contact by contact, normal first [N s].
-            modes: What each contact did in each step.
+            modes: What each contact did in each step; by default read off the velocities.
             lambda_max: (steps, m) caps [N s]; by default the normal impulses themselves.
 
         Examples:
@@ -64,26 +73,78 @@ class ImpactPath:
 
             >>> import numpy as np
             >>> import carom
-            >>> from carom.outcomes.path import ImpactPath
             >>> ball = carom.ImpactProblem(
             ...     M=[[2.0]], J_n=[[1.0]], J_t=[[0.0]], mu=0.5, v_pre=[-1.0])
-            >>> impulses = np.array([[1.5, 0.0], [0.5, 0.0]])
-            >>> modes = (("compressing, sticking",), ("closed, sticking",))
-            >>> ImpactPath.of_impulses(ball, impulses, modes).v.tolist()
-            [[-1.0], [-0.25], [0.0]]
+            >>> path = carom.ImpactPath.of_impulses(ball, np.array([[1.5, 0.0], [0.5, 0.0]]))
+            >>> path.v.tolist(), path.modes
+            ([[-1.0], [-0.25], [0.0]], (('compressing, sticking',), ('closed, sticking',)))
         """
         m, width = problem.num_contacts, 1 + problem.num_tangents
         sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
         blocks = impulses.reshape(len(impulses), m, width)
+        v = problem.velocity_after(sums)
         return cls(
-            v=problem.velocity_after(sums),
+            contacts=problem.contacts,
+            v=v,
             lambda_n=blocks[:, :, 0],
             lambda_t=blocks[:, :, 1:],
             lambda_max=blocks[:, :, 0].copy() if lambda_max is None else lambda_max,
-            modes=tuple(modes),
+            modes=tuple(_modes(problem, v[1:], blocks) if modes is None else modes),
+            ends=kind_words(problem, v[-1:])[0],
         )
 
     @property
     def num_steps(self) -> int:
         """Count the steps."""
         return len(self.lambda_n)
+
+    @property
+    def v_post(self) -> FloatArray:
+        """Return the velocity after the impact, (nv,)."""
+        return np.asarray(self.v[-1])
+
+    def describe(self) -> str:
+        """Return the order of events in words, one line per stretch.
+
+        Consecutive steps in which the same contacts push in the same modes are one stretch; steps
+        in which nothing pushes are left out.
+        """
+        acts = self.lambda_n > MATCH * float(self.lambda_n.sum(axis=0).max(initial=0.0))
+        doing = [
+            tuple((i, modes[i]) for i in np.flatnonzero(row).tolist())
+            for row, modes in zip(acts, self.modes, strict=True)
+        ]
+        lines = []
+        steps = [(step, own) for step, own in enumerate(doing) if own]
+        for number, (own, group) in enumerate(groupby(steps, key=lambda step: step[1]), start=1):
+            total = self.lambda_n[[step for step, _ in group]].sum(axis=0)
+            words = (f"{self.contacts[i]} pushes {total[i]:.4g} N s ({mode})" for i, mode in own)
+            lines.append(f"{number}. {', '.join(words)}")
+        ends = ", ".join(f"{c} {word}" for c, word in zip(self.contacts, self.ends, strict=True))
+        return "\n".join([*lines, f"then {ends}" if lines else f"nothing acts: {ends}"])
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        steps = f"{self.num_steps} step{'' if self.num_steps == 1 else 's'}"
+        return f"ImpactPath({steps}, contacts {', '.join(self.contacts)})"
+
+
+class Origin(Protocol):
+    """What a set keeps to tell how its outcomes came about: plain data, which can be pickled."""
+
+    def path_to(self, problem: ImpactProblem, v: ArrayLike, tol: float) -> ImpactPath:
+        """Return a path to an outcome, or raise InvalidOption where v is none."""
+        ...
+
+
+def _modes(problem: ImpactProblem, v: FloatArray, blocks: FloatArray) -> list[tuple[str, ...]]:
+    """Name what contacts do in steps that end with velocities v and have impulses (steps, m, c)."""
+    v_c = problem.contact_velocity(v) / problem.space.velocity_unit[:, None]
+    signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64).tolist()
+    return [_step_modes(own, block) for own, block in zip(signs, blocks, strict=True)]
+
+
+def _step_modes(signs: Sequence[Sequence[int]], blocks: FloatArray) -> tuple[str, ...]:
+    return tuple(describe_mode(*contact) for contact in zip(signs, blocks, strict=True))

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import Any, final
 
 import numpy as np
 
-from carom.errors import CaromError
+from carom import checks
+from carom.errors import CaromError, InvalidOption
 from carom.kernels.tolerances import STICKING, VANISHING
 from carom.outcomes.distances import farthest
-from carom.outcomes.outcome_set import OutcomeSet
-from carom.outcomes.path import ImpactPath
+from carom.outcomes.outcome_set import OutcomeSet, Projection, checked_rows, not_an_array
+from carom.outcomes.path import ImpactPath, Origin
 from carom.outcomes.polytope import Polytope
 from carom.outcomes.sampled import SampledSet
+from carom.outcomes.summary import describe_polyhedral, polyhedral_title
+from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolyhedralSet(OutcomeSet):
     """Hold post-impact velocities as a union of polytopes.
 
     Attributes:
         problem: The impact.
-        pieces: The polytopes.
-        kinds: Every combination of what contacts do that occurs in the set.
-        is_complete: True if the set is exactly the set of outcomes.
-        is_outer: True if outcomes may be fewer, but nothing outside the set can happen. It was
-            checked that no motion leaves it.
-        notes: What was snapped to zero and rounded, how the set was found, one line each.
-        num_polyhedra: How many polyhedra the search kept, the way there included.
-        inner: Samples of an outer set, which err by about their step: a hundredth of the impact,
-            or with many contacts the default of `Routh`. None if the set is complete.
-        v_post: (n, nv) the vertices of all pieces, one after another.
+        law: Name of the law that made the set.
+        polytopes: The polytopes.
+        kinds: What contacts do after the impact, one sentence per combination that occurs.
+        is_complete: True if the set is exactly the set of outcomes. Otherwise it is an outer set:
+            outcomes may be fewer, but nothing outside of it can happen.
+        notes: How the set was found, what was snapped to zero and rounded, one sentence each.
+        num_polyhedra: Number of polyhedra that the search kept, those on the way included.
+        inner: Samples inside an outer set, which err by about their step: a hundredth of the
+            impact, or with many contacts the default of `Routh`. None if the set is complete.
+        origin: How the set was searched for, from which paths to outcomes follow.
+        v_post: (n, nv) the vertices of all polytopes, one after another.
 
     Examples:
         A block lands flat with 1 m/s.
@@ -53,12 +53,16 @@ class PolyhedralSet(OutcomeSet):
         >>> fastest = outcomes.maximizer(block.J_n[0])
         >>> round(outcomes.support(block.J_n[0]), 9), fastest.round(3).tolist()
         (0.21, [0.21, 0.105, -0.21])
-        >>> outcomes.witness(fastest).modes[-1]
-        ('free', 'compressing, sticking')
-        >>> outcomes.contact_bounds()[:, 0, 1].round(9).tolist(), outcomes.gap
+        >>> print(outcomes.path_to(fastest))
+        1. A pushes 0.595 N s (compressing, sticking)
+        2. B pushes 0.4785 N s (compressing, sticking)
+        then A lifts, B sticks
+        >>> outcomes.contact_bounds()[:, 0, 1].round(9).tolist(), outcomes.outer_excess
         ([0.21, 0.21], None)
-        >>> outcomes.contains(outcomes.sample(1)[0]), sorted(map(len, outcomes.project(block.J_n)))
-        (True, [1, 2, 2])
+        >>> bool(outcomes.contains(outcomes.sample(10, rng=0)).all())
+        True
+        >>> sorted(map(len, outcomes.project(block.J_n).polytopes))
+        [1, 2, 2]
         >>> print(outcomes.summary().splitlines()[0])
         Routh, exact: every way in which the impact can end, and nothing else (3 polytopes)
 
@@ -70,80 +74,56 @@ class PolyhedralSet(OutcomeSet):
     """
 
     problem: ImpactProblem
-    pieces: tuple[Polytope, ...]
+    law: str
+    polytopes: tuple[Polytope, ...]
     kinds: tuple[str, ...]
     is_complete: bool
-    is_outer: bool
     notes: tuple[str, ...] = ()
     num_polyhedra: int = 0
     inner: SampledSet | None = None
+    origin: Origin | None = None
     v_post: FloatArray = field(init=False)
-    _witness: Callable[[FloatArray, float], ImpactPath] | None = None
 
     def __post_init__(self) -> None:
-        vertices = np.concatenate([piece.vertices for piece in self.pieces])
+        if not self.polytopes:
+            raise InvalidOption("polytopes: expected at least one, got none")
+        vertices = np.concatenate([polytope.vertices for polytope in self.polytopes])
+        if vertices.shape[1] != self.problem.num_velocities or not np.isfinite(vertices).all():
+            raise InvalidOption(
+                f"polytopes: expected finite vertices in {self.problem.num_velocities} dimensions"
+            )
         object.__setattr__(self, "v_post", vertices)
-
-    def __len__(self) -> int:
-        return len(self.pieces)
 
     def __repr__(self) -> str:
         kind = "complete" if self.is_complete else "outer"
-        what = f"{len(self)} polytope{'s' if len(self) > 1 else ''}"
+        count = len(self.polytopes)
+        what = f"{count} polytope{'s' if count > 1 else ''}"
         return f"PolyhedralSet({kind}, {what} in {self.problem.num_velocities} dimensions)"
 
-    def contains(self, v: ArrayLike, tol: float = 1e-6) -> bool:
-        """Tell whether a velocity lies within a distance of the set.
+    def __bool__(self) -> bool:
+        return True
 
-        Args:
-            v: (nv,) velocity.
-            tol: Euclidean distance, in the units of v.
+    def __len__(self) -> int:
+        not_an_array("len", "len(outcomes.polytopes)")
 
-        Raises:
-            InvalidProblem: v has another shape.
-        """
-        return bool(self.distance(self._velocity("v", v), tol) <= tol)
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        not_an_array("np.asarray", "outcomes.v_post for the vertices, or outcomes.sample(n)")
 
-    def distance(self, v: ArrayLike, enough: float = 0.0) -> float:
-        """Return the Euclidean distance from a velocity to the set.
+    def _distances(self, points: FloatArray, enough: float) -> FloatArray:
+        # How far a condition is broken bounds the distance from below, and costs little.
+        least = np.array([polytope.violation(points) for polytope in self.polytopes])
+        return np.array(
+            [self._least(point, own, enough) for point, own in zip(points, least.T, strict=True)]
+        )
 
-        Args:
-            v: (nv,) velocity.
-            enough: Where the distance is less, any number below this may be returned.
-
-        Raises:
-            InvalidProblem: v has another shape.
-        """
-        point = self._velocity("v", v)
-        least = np.array([piece.violation(point[None])[0] for piece in self.pieces])
+    def _least(self, point: FloatArray, least: FloatArray, enough: float) -> float:
+        """Return the distance of a point, given bounds from below for every polytope."""
         best = np.inf
         for i in np.argsort(least):
             if least[i] >= best or best <= enough:
                 break
-            best = min(best, float(np.linalg.norm(self.pieces[i].nearest(point) - point)))
+            best = min(best, float(np.linalg.norm(self.polytopes[i].nearest(point) - point)))
         return best
-
-    def support(self, direction: ArrayLike) -> float:
-        """Return the largest direction . v over the set.
-
-        Args:
-            direction: (nv,) vector.
-
-        Raises:
-            InvalidProblem: The direction has another shape.
-        """
-        return float((self.v_post @ self._velocity("direction", direction)).max())
-
-    def maximizer(self, direction: ArrayLike) -> FloatArray:
-        """Return the vertex (nv,) at which direction . v is largest.
-
-        Args:
-            direction: (nv,) vector.
-
-        Raises:
-            InvalidProblem: The direction has another shape.
-        """
-        return self.v_post[(self.v_post @ self._velocity("direction", direction)).argmax()]
 
     def contact_bounds(self) -> FloatArray:
         """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
@@ -151,13 +131,12 @@ class PolyhedralSet(OutcomeSet):
         The normal comes first. What cannot be told from zero, being rounding of the floats that a
         velocity is summed up from, is zero.
         """
-        v_c = self.problem.contact_velocity(self.v_post)
-        noise = VANISHING * self.problem.space.velocity_unit[:, None]
-        v_c = np.where(np.abs(v_c) <= noise, 0.0, v_c)
-        return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
+        noise = VANISHING * self.problem.space.velocity_unit[:, None, None]
+        bounds = super().contact_bounds()
+        return np.where(np.abs(bounds) <= noise, 0.0, bounds)
 
     @property
-    def gap(self) -> FloatArray | None:
+    def outer_excess(self) -> FloatArray | None:
         """Return by how much the bounds exceed those of the samples `inner`, (m, 1 + d, 2) [m/s].
 
         None where the set is complete.
@@ -167,54 +146,67 @@ class PolyhedralSet(OutcomeSet):
         beyond = self.contact_bounds() - self.inner.contact_bounds()
         return np.maximum(beyond * np.array([-1.0, 1.0]), 0.0)
 
-    def sample(self, n: int, seed: int = 0) -> FloatArray:
-        """Return n velocities (n, nv): a piece with equal chances, and uniform within it.
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
+        """Return n velocities (n, nv): a polytope with equal chances, and uniform within it.
 
         Args:
             n: Number of velocities.
-            seed: Of the draws.
+            rng: Generator, or a seed for one; by default draws differ from call to call.
+
+        Raises:
+            InvalidOption: n is no integer >= 0.
         """
-        rng = np.random.default_rng(seed)
-        chosen = rng.integers(len(self.pieces), size=n)
+        checks.integer("n", n, 0)
+        generator = np.random.default_rng(rng)
+        chosen = generator.integers(len(self.polytopes), size=n)
         out = np.empty((n, self.problem.num_velocities))
-        for i, piece in enumerate(self.pieces):
-            out[chosen == i] = piece.sample(int((chosen == i).sum()), rng)
+        for i, polytope in enumerate(self.polytopes):
+            out[chosen == i] = polytope.sample(int((chosen == i).sum()), generator)
         return out
 
-    def project(self, rows: ArrayLike) -> list[FloatArray]:  # type: ignore[override]
-        """Return the projection of every piece.
+    def project(self, rows: ArrayLike) -> Projection:
+        """Return the projection of every polytope, as the `polytopes` of a projection.
 
         For two rows these are the corners (k, 2) of convex polygons, in order, ready to draw: one
         corner is a point, two are a segment. Otherwise they are the projected vertices (k, r).
 
         Args:
             rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
+
+        Raises:
+            InvalidOption: The rows have another shape.
         """
-        matrix = np.atleast_2d(np.asarray(rows, dtype=np.float64))
+        matrix = checked_rows(rows, self.problem.num_velocities)
         if len(matrix) == 2:
             thin = STICKING * float(np.abs(matrix @ self.v_post.T).max(initial=0.0))
             thin = max(thin, STICKING * float(self.problem.space.velocity_unit.min()) * 1e-3)
-            return [piece.outline(matrix, thin) for piece in self.pieces]
-        return [piece.vertices @ matrix.T for piece in self.pieces]
+            outlines = tuple(polytope.outline(matrix, thin) for polytope in self.polytopes)
+        else:
+            outlines = tuple(polytope.vertices @ matrix.T for polytope in self.polytopes)
+        return Projection(np.empty((0, len(matrix))), outlines)
 
-    def witness(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
+    def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
         """Return how an outcome comes about: straight motions, with the impulses of each.
+
+        A set that was loaded from a file or unpickled searches once more, as it was found. In an
+        outer set, paths lead to the samples `inner` only.
 
         Args:
             v: (nv,) an outcome.
-            tol: How far from the set v may lie; the path then leads to the nearest point.
+            tol: Largest distance of v from the set; the path then leads to the nearest point.
 
         Raises:
-            InvalidProblem: v has another shape.
-            CaromError: v is no outcome, or the set is an outer one or was loaded from a file,
-                which know no paths.
+            InvalidOption: v has another shape, or is no outcome.
+            CaromError: v lies in an outer set but is none of its samples.
         """
-        if self._witness is None:
+        point = checks.vector("v", v, self.problem.num_velocities)
+        if self.origin is not None:
+            return self.origin.path_to(self.problem, point, tol)
+        if self.inner is None or self.inner.distance(point) > tol:
             raise CaromError(
-                "witness: this set knows no paths; resolve the problem with carom.RouthExact and "
-                "ask a set that is complete"
+                "path_to: points of an outer set need not be outcomes; ask for one of inner.v_post"
             )
-        return self._witness(self._velocity("v", v), tol)
+        return self.inner.path_to(point, tol)
 
     def hausdorff(self, other: OutcomeSet, tol: float = 1e-3) -> float:
         """Return the Hausdorff distance to another set, to within tol times the larger size.
@@ -226,12 +218,21 @@ class PolyhedralSet(OutcomeSet):
             tol: Accuracy, as a share of the size of the sets.
 
         Raises:
-            InvalidProblem: The other set is neither samples nor polyhedra.
+            InvalidOption: The other is no set of outcomes.
         """
         return max(farthest(self, other, tol), farthest(other, self, tol))
 
     def summary(self) -> str:
-        """Describe the set for people."""
-        from carom.outcomes.summary import describe_polyhedral
-
+        """Return a table: ranges of contact velocities, kinds of outcome, notes."""
         return describe_polyhedral(self)
+
+    def _title(self) -> str:
+        return polyhedral_title(self)
+
+    def _columns(self) -> dict[str, Any]:
+        counts = [len(polytope.vertices) for polytope in self.polytopes]
+        kinds = [polytope.kind for polytope in self.polytopes]
+        return {
+            "kind": np.repeat(kinds, counts),
+            "polytope": np.repeat(np.arange(len(counts)), counts),
+        }

@@ -286,7 +286,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     A = 0.5 * (J @ response + (J @ response).T)
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     v_c = J @ v_pre
-    speeds = size * problem.speed
+    speeds = size * problem.energy_norm
     rest = np.abs(v_c) <= zero * speeds
     basis = _independent(A, rest)
     A_q = _rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.errors import CaromError
+from carom.errors import InvalidOption
 from carom.kernels.tolerances import MATCH, STICKING
 from carom.outcomes.kinds import describe_kinds, describe_mode
 from carom.outcomes.path import ImpactPath
@@ -37,13 +37,16 @@ def nothing_happens(problem: ImpactProblem) -> PolyhedralSet:
     equations = tuple((*row, x) for row, x in zip(rows, exact, strict=True))
     kind = describe_kinds(problem, problem.v_pre[None])[0]
     piece = Polytope((tuple(exact),), (), equations, kind)
+    return PolyhedralSet(problem, "Routh", (piece,), (kind,), True, (STAYS,), 1, origin=_Stays())
 
-    def stay(v: FloatArray, tol: float) -> ImpactPath:
+
+class _Stays:
+    """Nothing collides: the only path has no steps."""
+
+    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath:
         if float(np.linalg.norm(v - problem.v_pre)) > tol:
-            raise CaromError("witness: v is no outcome; nothing collides and v_pre stays")
+            raise InvalidOption("v: expected an outcome; nothing collides and v_pre stays")
         return path_of(problem, [])
-
-    return PolyhedralSet(problem, (piece,), (kind,), True, False, (STAYS,), 1, None, _witness=stay)
 
 
 def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:

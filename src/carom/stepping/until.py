@@ -9,15 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from carom import checks
-from carom.errors import InvalidProblem
-from carom.outcomes.holdout import (
-    NORMS,
-    Holdout,
-    check_distance,
-    check_share,
-    count_misses,
-    holdout_bound,
-)
+from carom.errors import InvalidOption
+from carom.outcomes.holdout import NORMS, Holdout, count_misses, holdout_bound
 from carom.stepping.at_rest import StartedSampler
 from carom.stepping.sampler import Sampler
 from carom.typing import FloatArray
@@ -50,21 +43,20 @@ class Goal:
         """Take a goal from options.
 
         Raises:
-            InvalidProblem: An option is out of range; the message names it.
+            InvalidOption: An option is out of range; the message names it.
         """
         if not isinstance(until, tuple | list) or len(until) != 3:
-            raise InvalidProblem(f"until: expected (epsilon, p, delta), got {until!r}")
+            raise InvalidOption(f"until: expected (epsilon, p, delta), got {until!r}")
         epsilon, p, delta = until
-        check_distance("until: epsilon", epsilon)
-        check_share("until: p", p)
-        check_share("until: delta", delta)
-        if norm not in NORMS:
-            raise InvalidProblem(f"norm: expected one of {', '.join(NORMS)}, got {norm!r}")
+        checks.positive("until: epsilon", epsilon)
+        checks.share("until: p", p)
+        checks.share("until: delta", delta)
+        checks.choice("norm", norm, NORMS)
         checks.integer("max_samples", max_samples, 1)
         # The last set is no smaller than a quarter of the limit, and as many draws are fresh.
         least = max(2 * num_samples, 4 * math.ceil(math.log(delta / 2.0) / math.log1p(-p)))
         if max_samples < least:
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"max_samples: expected at least {least:,} for these num_samples, p and delta, "
                 f"got {max_samples:,}"
             )

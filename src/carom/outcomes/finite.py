@@ -1,0 +1,91 @@
+"""All outcomes of a law that has finitely many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from carom.errors import InvalidOption
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.points import PointSet
+from carom.problem import ImpactProblem
+from carom.typing import FloatArray, IntArray
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class FiniteSet(PointSet):
+    """Hold every outcome of a law that has finitely many, each with the steps that lead to it.
+
+    Attributes:
+        problem: The impact.
+        law: Name of the law that made the set.
+        steps: For each outcome the impulses (k, m (1 + d)) of its steps, contact by contact, normal
+            first [N s].
+        is_complete: True only where no outcome of the law can be missing.
+        labels: What led to each outcome, or what it is, in words.
+        notes: What to know about the set, one sentence each.
+        steps_unfinished: The same as `steps` for what did not end.
+        unfinished: Why it did not end, one sentence per reason.
+        v_post: (n, nv) outcomes.
+        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
+        impulse_t: (n, m, d) tangential impulse likewise [N s].
+        num_steps: (n,) steps of each outcome.
+        v_unfinished: (k, nv) last velocities of what did not end; they are no outcomes.
+
+    Examples:
+        A block lands flat with 1 m/s. One corner after the other, it pivots on the second.
+
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
+        >>> outcomes = carom.Sequential().resolve(block)
+        >>> len(outcomes), outcomes.labels, outcomes.kinds
+        (2, ('A → B', 'B → A'), ('A lifts, B sticks', 'A sticks, B lifts'))
+        >>> print(outcomes.path_to(outcomes.v_post[0]))
+        1. A pushes 0.595 N s (closed, sticking)
+        2. B pushes 0.4785 N s (closed, sticking)
+        then A lifts, B sticks
+    """
+
+    problem: ImpactProblem
+    law: str
+    steps: tuple[FloatArray, ...]
+    is_complete: bool
+    labels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    steps_unfinished: tuple[FloatArray, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    v_post: FloatArray = field(init=False)
+    impulse_n: FloatArray = field(init=False)
+    impulse_t: FloatArray = field(init=False)
+    num_steps: IntArray = field(init=False)
+    v_unfinished: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        if len(self.labels) != len(self.steps):
+            raise InvalidOption(
+                f"labels: expected one per outcome, {len(self.steps)}, got {len(self.labels)}"
+            )
+        totals, lost = _totals(problem, self.steps), _totals(problem, self.steps_unfinished)
+        blocks = totals.reshape(len(totals), problem.num_contacts, -1)
+        derived = {
+            "v_post": problem.velocity_after(totals),
+            "impulse_n": blocks[:, :, 0],
+            "impulse_t": blocks[:, :, 1:],
+            "num_steps": np.array([len(own) for own in self.steps], np.int64),
+            "v_unfinished": problem.velocity_after(lost),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+        self._check_shapes()
+
+    def _path(self, i: int) -> ImpactPath:
+        return ImpactPath.of_impulses(self.problem, self.steps[i])
+
+
+def _totals(problem: ImpactProblem, steps: tuple[FloatArray, ...]) -> FloatArray:
+    """Return the sums (n, c) of some steps."""
+    return np.array([own.sum(axis=0) for own in steps]).reshape(-1, len(problem.J))
