@@ -49,6 +49,12 @@ SEARCH, NEGATIVES, POSITIVES = 0, 1, 2
 
 
 @inlined
+def direction(key):
+    """Return the number of the direction in which a sample moves off faces, random by its key."""
+    return np.int64(key >> np.uint64(62)) % NUM_ETAS
+
+
+@inlined
 def context(u, before, c, m):
     """Tell a step's context: the piece before it (-1 at first), and who seems to stop."""
     width = len(c) // len(m)

@@ -22,7 +22,7 @@ from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.outcomes.sampled import SampledSet
 from carom.reach.results import nothing_happens, path_of, roundings, too_much
-from carom.stepping.at_rest import nothing_acts
+from carom.stepping import nothing_acts
 from carom.typing import FloatArray
 
 if TYPE_CHECKING:

@@ -272,3 +272,13 @@ class StartedSampler:
     def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
         """Name the modes of one step."""
         return self.samplers[0].mode_names(modes)
+
+
+AnySampler = Sampler | StartedSampler
+
+
+def prepare_sampler(problem: ImpactProblem, rule: paths.Rule, num_samples: int) -> AnySampler:
+    """Prepare to sample an impact, whether it starts by a collision or at contacts at rest."""
+    if problem.starts_at_rest:
+        return StartedSampler.prepare(problem, rule, num_samples)
+    return Sampler.prepare(problem.space, rule, num_samples)

@@ -27,6 +27,9 @@ from carom.typing import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]
 
+DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
+SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
+
 LARGEST_CHUNK = 2**14
 SMALLEST_CHUNK = 2**10
 SAMPLES_TO_FILL = 128

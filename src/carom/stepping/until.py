@@ -11,7 +11,7 @@ import numpy as np
 from carom import checks
 from carom.errors import InvalidOption
 from carom.outcomes.holdout import NORMS, Holdout, count_misses, holdout_bound
-from carom.stepping.at_rest import StartedSampler
+from carom.stepping.at_rest import AnySampler, StartedSampler
 from carom.stepping.sampler import Sampler
 from carom.typing import FloatArray
 
@@ -110,7 +110,7 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
     return best
 
 
-def begin_at(sampler: Sampler | StartedSampler, first: int) -> Sampler | StartedSampler:
+def begin_at(sampler: AnySampler, first: int) -> AnySampler:
     """Return a sampler whose sample 0 is sample `first` of the given one, and so on."""
     if isinstance(sampler, Sampler):
         return replace(sampler, number=sampler.number + first)
@@ -123,7 +123,7 @@ def begin_at(sampler: Sampler | StartedSampler, first: int) -> Sampler | Started
     return replace(sampler, samplers=tuple(own), shift=(sampler.shift + first) % turns)
 
 
-def whole_turns(sampler: Sampler | StartedSampler, num_samples: int) -> int:
+def whole_turns(sampler: AnySampler, num_samples: int) -> int:
     """Return a number of samples, rounded up so that all first steps come equally often.
 
     Samples that take turns are not quite independent draws. With whole turns the number of misses
