@@ -283,20 +283,7 @@ def polish(W, w, x):
 
 @kernel
 def solve_accurately(W, w, d, work, x, trial, max_pivots):
-    """Run `lemke`, polish if needed, and judge the result by its residual alone.
-
-    Args:
-        W: (n, n) matrix.
-        w: (n,) vector.
-        d: (n,) positive covering vector.
-        work: From `make_work(n)`.
-        x: (n,) result.
-        trial: (n,) work array.
-        max_pivots: Limit on pivots.
-
-    Returns:
-        (status, residual): SOLVED exactly where residual <= RESIDUAL.
-    """
+    """Run `lemke`, polish if needed, and judge the result by its residual alone."""
     status = lemke(W, w, d, work, x, max_pivots)
     error = residual(W, w, x)
     if status == SOLVED and error > POLISH:

@@ -56,7 +56,7 @@ what is large can count as much as what is left to do; other caps then lead on."
 
 @inlined
 def _is_colliding(u, m, width):
-    """Tell whether some contact still approaches."""
+    """Return whether some contact still approaches."""
     colliding = False
     for i in range(len(m)):
         colliding = colliding or u[i * width] < -COLLIDING

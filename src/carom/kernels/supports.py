@@ -10,13 +10,7 @@ from carom.kernels.tolerances import RESIDUAL
 
 @kernel
 def solutions(W, w, most):
-    """Return the solutions (count, n) whose support has a nonsingular block of W.
-
-    Args:
-        W: (n, n) matrix.
-        w: (n,) vector.
-        most: Stop after this many.
-    """
+    """Return the solutions (count, n) whose support has a nonsingular block of W."""
     n = w.shape[0]
     found = np.empty((most, n))
     count = 0

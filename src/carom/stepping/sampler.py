@@ -103,12 +103,7 @@ class Sampler:
         return totals, statuses, steps
 
     def record(self, sample: int, num_steps: int | None = None) -> FloatArray:
-        """Run one sample again and return what each step did; see `carom.kernels.paths`.
-
-        Args:
-            sample: Its number.
-            num_steps: Rows of the answer; by default all steps that a sample may take.
-        """
+        """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         c, m = len(self.rule.v_c), self.space.num_contacts
         rows = self.rule.max_steps if num_steps is None else num_steps
         record = np.full((1, rows, 2 * c + 2 * m + 1), -1.0)

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 DIGITS = "some choice of contact modes is too ill-conditioned to be decided in double precision"
 CONTINUUM = "contacts depend on each other, so that outcomes may be ends of a continuum"
-PIVOTING = (
-    "the contacts have too many modes to try them all; outcomes are those that pivoting found"
-)
+PIVOTING = "the contacts have too many modes to try them all, and outcomes are found by pivoting"
 
 
 class Simultaneous(NamedTuple):

@@ -40,11 +40,7 @@ class Goal:
 
     @classmethod
     def check(cls, until: object, norm: str, max_samples: int, num_samples: int) -> Goal:
-        """Take a goal from options.
-
-        Raises:
-            InvalidOption: An option is out of range; the message names it.
-        """
+        """Take a goal from options."""
         if not isinstance(until, tuple | list) or len(until) != 3:
             raise InvalidOption(f"until: expected (epsilon, p, delta), got {until!r}")
         epsilon, p, delta = until
@@ -70,16 +66,6 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
     round k errs with probability delta_k = delta / (k (k + 1)) at most, and all rounds together
     with delta, however many there are. They join the set afterwards: it misses no more then.
     A round that would not do even without a miss is not held, and costs nothing.
-
-    Args:
-        draw: What draws.
-        num_samples: Draws in the first set.
-        goal: What shall be shown.
-        num_threads: Threads that look for neighbours; all cores by default.
-
-    Returns:
-        The round that reached the goal, or the best one. Its `num_samples` and `trials` were all
-        drawn, and more if it is not the last.
     """
     count = num_samples
     points = draw(0, count)
