@@ -17,7 +17,6 @@ from carom.kernels import paths
 from carom.kernels.lemke import equilibrate
 from carom.typing import FloatArray
 
-
 MOST_DIRECTIONS = 1024
 """The polygon then differs from the circle by 5e-6; an LCP has m (3 + k) unknowns."""
 
