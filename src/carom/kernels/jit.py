@@ -6,5 +6,5 @@ kernel = njit(cache=True, error_model="numpy", nogil=True)
 """Compiled once and kept on disk; with IEEE division, so that loops can be vectorized; free of
 Python's lock, so that threads run kernels side by side."""
 
-inlined = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)  # type: ignore[call-overload]
+inlined = njit(cache=True, error_model="numpy", nogil=True, forceinline=True)
 """The same for the parts of a hot loop: handing over a dozen arrays costs more than they do."""

@@ -50,7 +50,7 @@ def solve_simultaneous(problem: ImpactProblem, num_trials: int, seed: int) -> Si
     # What the Delassus matrix resolves comes first; the rest is lost in its rounding.
     found = np.concatenate([impulses, more])
     found = found[distinct_rows(found @ R, DISTINCT)]
-    notes = (DIGITS,) if doubtful else ()
+    notes: tuple[str, ...] = (DIGITS,) if doubtful else ()
     if not len(found):
         return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (DIGITS,))
     lengths = np.linalg.norm(R, axis=1, keepdims=True)
