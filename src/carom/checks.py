@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +11,13 @@ from carom.errors import CaromError, InvalidOption
 from carom.typing import ArrayLike, FloatArray
 
 
-def is_number(value: object) -> bool:
+def is_number(value: Any) -> bool:
     """Return whether a value is one finite number."""
     is_scalar = isinstance(value, int | float | np.integer | np.floating)
     return is_scalar and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def integer(name: str, value: object, least: int, most: int | None = None) -> int:
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return an integer within its range, or refuse it."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
@@ -25,7 +26,7 @@ def integer(name: str, value: object, least: int, most: int | None = None) -> in
     return int(value)
 
 
-def positive(name: str, value: object, *, or_zero: bool = False) -> float:
+def positive(name: str, value: Any, *, or_zero: bool = False) -> float:
     """Return a finite number > 0 (or >= 0), or refuse it."""
     if not is_number(value) or not (value > 0.0 or (or_zero and value == 0.0)):
         least = ">= 0" if or_zero else "> 0"
@@ -33,7 +34,7 @@ def positive(name: str, value: object, *, or_zero: bool = False) -> float:
     return float(value)
 
 
-def between(name: str, value: object, low: float, high: float) -> float:
+def between(name: str, value: Any, low: float, high: float) -> float:
     """Return a number from low to high, or refuse it. Infinity passes where high is infinite."""
     is_scalar = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_scalar or not low <= value <= high:
@@ -41,14 +42,14 @@ def between(name: str, value: object, low: float, high: float) -> float:
     return float(value)
 
 
-def share(name: str, value: object) -> float:
+def share(name: str, value: Any) -> float:
     """Return a number strictly between 0 and 1, or refuse it."""
     if not is_number(value) or not 0.0 < value < 1.0:
         raise InvalidOption(f"{name}: expected a number between 0 and 1, got {value!r}")
     return float(value)
 
 
-def choice(name: str, value: object, options: Iterable[str]) -> str:
+def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return one of several words, or refuse what is none of them."""
     options = tuple(options)
     if not isinstance(value, str) or value not in options:

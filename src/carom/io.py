@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import inspect
 import io
 import json
 import os
@@ -161,6 +162,10 @@ def _encode(value: Any) -> Any:
         }
     if isinstance(value, tuple | list):
         return [_encode(each) for each in value]
+    if value is not None and not isinstance(value, bool | int | float | str | np.ndarray):
+        raise InvalidOption(
+            f"{type(value).__name__}: files hold only what carom.io.HOMES names; save it without"
+        )
     return value
 
 
@@ -186,10 +191,20 @@ def _decode(value: Any) -> Any:
     if kind == "array":
         return np.array(fields["data"], dtype=_dtype(fields["dtype"])).reshape(fields["shape"])
     cls = getattr(import_module(HOMES[kind]), kind)
-    unknown = [name for name in fields if name not in _saved(cls)]
-    if unknown:
-        raise ValueError(f"{kind} has no field {unknown[0]!r}: it has {', '.join(_saved(cls))}")
+    _check_names(cls, fields)
     return cls(**{name: _decode(each) for name, each in fields.items()})
+
+
+def _check_names(cls: type, fields: dict[str, Any]) -> None:
+    """Refuse fields that a class does not have, or lacks."""
+    names = _saved(cls)
+    taken = inspect.signature(cls).parameters
+    missing = [n for n in names if n not in fields and taken[n].default is inspect.Parameter.empty]
+    unknown = [repr(name) for name in fields if name not in names]
+    found = [f"misses {', '.join(missing)}"] if missing else []
+    found += [f"has the unknown field {', '.join(unknown)}"] if unknown else []
+    if found:
+        raise InvalidFile(f"{cls.__name__} {' and '.join(found)}; expected {', '.join(names)}")
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -92,12 +92,12 @@ def test_options_are_checked_once(law, options, name):
         law(**options)
 
 
-def test_questions_want_one_velocity():
+def test_questions_want_velocities_of_the_right_size():
     outcomes = carom.Routh(num_samples=10).resolve(box())
     with pytest.raises(carom.InvalidOption, match=r"^direction: expected shape"):
-        outcomes.support(np.eye(3))
+        outcomes.support(np.eye(4))
     with pytest.raises(carom.InvalidOption, match=r"^v: expected shape"):
-        outcomes.contains(outcomes.v_post)
+        outcomes.contains(outcomes.v_post[:, :2])
 
 
 def test_lcp_arguments_are_checked():

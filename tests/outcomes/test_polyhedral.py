@@ -118,10 +118,11 @@ def test_distance_is_that_of_brute_force(seed):
             assert piece.violation(nearest[None])[0] <= ROUNDING
 
 
-def test_distance_may_stop_where_it_is_near_enough():
+def test_contains_agrees_with_the_distance_where_it_may_stop_early():
     outcomes = union(polytope([[0, 0]]), polytope([[3, 0]]))
     assert outcomes.distance([1.0, 0.0]) == pytest.approx(1.0, abs=ROUNDING)
-    assert outcomes.distance([1.0, 0.0], enough=5.0) <= 5.0
+    assert outcomes.contains([1.0, 0.0], tol=5.0)
+    assert not outcomes.contains([1.0, 0.0], tol=0.9)
 
 
 @settings(max_examples=40)

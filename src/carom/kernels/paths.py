@@ -26,7 +26,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from carom.kernels.draws import POINTS, draw_caps
+from carom.kernels.draws import draw_caps
 from carom.kernels.jit import inlined, kernel
 from carom.kernels.lanes import add_rows
 from carom.kernels.lemke import SOLVED, make_work
@@ -114,63 +114,35 @@ def _write_record(record, sample, step, u, impulse, modes, c, m):
 
 
 @inlined
-def _write_caps(rule, number, key, step, moved, left, rates, u, c, m):
-    """Write a step's caps into the tail of u; return what is left of the stretch."""
-    if step == rule.max_steps:
+def _write_caps(step, max_steps, caps, last_caps, points, number, u, c, m):
+    """Write the caps of the last step, or those that points give; return whether either was so."""
+    if step == max_steps:
         for i in range(len(m)):
-            u[len(c) + i] = rule.last_caps[i]
-    elif rule.draw == POINTS:
+            u[len(c) + i] = last_caps[i]
+    elif points.shape[0] > 0:
         for i in range(len(m)):
-            u[len(c) + i] = rule.caps[i] * rule.points[number, step * len(m) + i]
-    else:
-        left = draw_caps(rule.draw, rule.caps, key, step, moved, left, rates, u, c, m)
-    return left
+            u[len(c) + i] = caps[i] * points[number, step * len(m) + i]
+    return step == max_steps or points.shape[0] > 0
 
 
 @inlined
-def _find_single(singles, u, alone, eta, key, draw, found, c, m, single_extents):
-    """Find the only contact that acts and its piece; -1 for either where there is none."""
-    width, _, extent = single_extents
-    data, info, links, hints, guesses = singles
-    only = _only_acting(u, c, m)
-    if only < 0:
-        return -1, -1
-    _write_single(u, only, c, width, alone)
-    row = single_context(alone, only, width)
-    everyone = info.shape[0] - len(m) + only
-    single = find_piece(
-        data, info, links, hints, guesses, everyone, eta, row, alone, key, draw, found, extent
-    )
-    return only, single
+def _take_alone(A, info, only, single, u, impulse, totals, sample, c, width):
+    """Add the impulse of the only contact that acts; return whether it pushed."""
+    moved = impulse[0] > MATCH
+    _advance(A, impulse, only * len(width), width, u, totals, sample, c)
+    set_zeros(info, single, u, only * len(width), width)
+    return moved
 
 
 @inlined
-def _find_joint(table, u, piece, eta, key, draw, found, extents):
-    """Find a piece of all contacts, after the piece before; -1 where none is known."""
-    c, m, extent = extents
-    data, info, links, hints, guesses = table
-    row = context(u, piece, c, m) if guesses.shape[0] > 1 else 0
-    everyone = info.shape[0] - 1
-    return find_piece(
-        data, info, links, hints, guesses, everyone, eta, row, u, key, draw, found, extent
-    )
-
-
-@inlined
-def _take(A, table, singles, which, u, impulse, totals, sample, c, m, width):
-    """Add a step's impulse to velocities and totals; return whether a contact pushed."""
-    only, single, piece = which
-    if single >= 0:
-        moved = impulse[0] > MATCH
-        _advance(A, impulse, only * len(width), width, u, totals, sample, c)
-        set_zeros(singles.info, single, u, only * len(width), width)
-        return moved
+def _take(A, info, piece, u, impulse, totals, sample, c, m, width):
+    """Add the impulse of all contacts; return whether one pushed."""
     moved = False
     for i in range(len(m)):
         moved = moved or impulse[i * len(width)] > MATCH
     _advance(A, impulse, 0, c, u, totals, sample, c)
     if piece >= 0:
-        set_zeros(table.info, piece, u, 0, c)
+        set_zeros(info, piece, u, 0, c)
     return moved
 
 
@@ -199,44 +171,62 @@ def run_chunk(
             modes, and the piece if it was found in `table` (else -1). Steps beyond its length are
             not recorded; it may have length 0.
     """
+    # Tuples are unpacked once: each access in the loop would count references.
     c, m, extent = extents
-    width, _, single_extent = single_extents
+    width, _, extent1 = single_extents
+    A, D = space.A, space.D
+    data, info, links, hints, guesses = table
+    data1, info1, links1, hints1, guesses1 = singles
+    everyone, everyone1 = info.shape[0] - 1, info1.shape[0] - len(m)
+    start, caps, last_caps, max_steps, kind, selection, seed, points = rule
     n = space.W.shape[0]
     work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
     found = np.empty(MOST_SOLUTIONS, np.int64)
     impulse, before = np.empty(len(c)), np.empty(len(extent))
-    u, alone = np.full(len(extent), -1.0), np.full(len(single_extent), -1.0)
+    u, alone = np.full(len(extent), -1.0), np.full(len(extent1), -1.0)
     rates, modes = np.zeros(len(m)), np.zeros(len(m), np.int64)
-    random = rule.selection == RANDOM
+    random = selection == RANDOM
     # Samples of one direction follow each other, so that its part of the data stays at hand.
     for turn in range(NUM_ETAS * totals.shape[0]):
         eta, sample = turn // totals.shape[0], turn % totals.shape[0]
-        key = stream(rule.seed, first + sample)
+        key = stream(seed, first + sample)
         if direction(key) != eta:
             continue
         for a in range(len(c)):
-            u[a] = rule.v_c[a]
+            u[a] = start[a]
             totals[sample, a] = 0.0
         left, moved, piece, step, status, failures = 0.0, True, -1, 0, FINISHED, 0
         while _is_colliding(u, m, len(width)):
-            if step > rule.max_steps:
+            if step > max_steps:
                 status = UNFINISHED
                 break
-            left = _write_caps(rule, first + sample, key, step, moved, left, rates, u, c, m)
-            draw = step * (len(m) + 4) + len(m) + 2
-            only, single = -1, -1
-            if random:
-                only, single = _find_single(
-                    singles, u, alone, eta, key, draw, found, c, m, single_extents
+            if not _write_caps(step, max_steps, caps, last_caps, points, first + sample, u, c, m):
+                left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
+            at = step * (len(m) + 4) + len(m) + 2
+            only = _only_acting(u, c, m) if random else -1
+            single = -1
+            if only >= 0:
+                _write_single(u, only, c, width, alone)
+                row, all1 = single_context(alone, only, width), everyone1 + only
+                # fmt: off
+                single = find_piece(
+                    data1, info1, links1, hints1, guesses1, all1, eta, row, alone, key, at, found,
+                    extent1,
                 )
+                # fmt: on
             if single >= 0:
-                apply_piece(singles.data, single, alone, impulse, width, single_extent)
+                apply_piece(data1, single, alone, impulse, width, extent1)
             elif random:
-                piece = _find_joint(table, u, piece, eta, key, draw, found, extents)
+                row = context(u, piece, c, m) if guesses.shape[0] > 1 else 0
+                # fmt: off
+                piece = find_piece(
+                    data, info, links, hints, guesses, everyone, eta, row, u, key, at, found, extent
+                )
+                # fmt: on
                 if piece >= 0:
-                    apply_piece(table.data, piece, u, impulse, c, extent)
+                    apply_piece(data, piece, u, impulse, c, extent)
             if single < 0 and piece < 0:
-                if lemke_step(space, u, key, draw, random, work, buffers, impulse) != SOLVED:
+                if lemke_step(space, u, key, at, random, work, buffers, impulse) != SOLVED:
                     failures += 1
                     if failures > MOST_FAILURES:
                         status = FAILED
@@ -244,12 +234,14 @@ def run_chunk(
                     _stand_still(u, impulse, c, m)
             if step < record.shape[1]:
                 before[:] = u
-            which = (only, single, piece)
-            moved = _take(space.A, table, singles, which, u, impulse, totals, sample, c, m, width)
+            if single >= 0:
+                moved = _take_alone(A, info1, only, single, u, impulse, totals, sample, c, width)
+            else:
+                moved = _take(A, info, piece, u, impulse, totals, sample, c, m, width)
             if step < record.shape[1]:
                 if single >= 0:
                     _spread(impulse, only, c, width)
-                read_modes(space.A, space.D, before, impulse, modes)
+                read_modes(A, D, before, impulse, modes)
                 _write_record(record, sample, step, u, impulse, modes, c, m)
                 record[sample, step, -1] = -1 if single >= 0 else piece
             step += 1

@@ -78,7 +78,8 @@ class AnitescuPotra(ImpactLaw):
         return FiniteSet(
             problem=problem,
             law="Anitescu-Potra, simultaneous",
-            steps=tuple(impulses[:, None, :]),
+            # No step where nothing acts.
+            steps=tuple(row[None][: int(row.any())] for row in impulses),
             is_complete=not notes,
             notes=tuple(f"Outcomes may be missing: {note}." for note in notes),
             labels=describe_kinds(problem, problem.velocity_after(impulses)),

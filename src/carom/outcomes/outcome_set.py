@@ -97,7 +97,10 @@ class OutcomeSet(ABC):
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
-        """Return n velocities (n, nv) drawn from the set.
+        """Return n velocities (n, nv) drawn from the set, with replacement.
+
+        Outcomes of a set of points have equal chances. Of a union, polytopes have equal chances,
+        and points within a polytope have uniform density.
 
         Args:
             n: Number of velocities.
@@ -122,9 +125,12 @@ class OutcomeSet(ABC):
     def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
         """Return how an outcome comes about: the steps that lead to it, with their impulses.
 
+        Sets that were loaded or unpickled know their paths too: samples are run again, and an
+        exact search is repeated as it was. In an outer set, paths lead to the samples `inner` only.
+
         Args:
-            v: (nv,) an outcome.
-            tol: Largest distance of v from the outcome that is returned, in the units of v.
+            v: (nv,) an outcome, e.g. a row of `v_post`.
+            tol: Largest distance of v from the outcome that the path leads to, in the units of v.
 
         Raises:
             InvalidOption: v has another shape, or is no outcome.

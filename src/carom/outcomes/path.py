@@ -12,7 +12,7 @@ import numpy as np
 from carom.kernels.tolerances import MATCH, STICKING
 from carom.outcomes.kinds import describe_mode, kind_words
 from carom.problem import ImpactProblem
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class ImpactPath:
 class Origin(Protocol):
     """What a set keeps to tell how its outcomes came about: plain data, which can be pickled."""
 
-    def path_to(self, problem: ImpactProblem, v: ArrayLike, tol: float) -> ImpactPath:
+    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath:
         """Return a path to an outcome, or raise InvalidOption where v is none."""
         ...
 

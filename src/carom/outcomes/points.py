@@ -82,7 +82,7 @@ class PointSet(OutcomeSet):
         return contact_states(self.problem, self.contact_velocities)
 
     @cached_property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return what contacts do after the impact, one sentence per combination that occurs."""
         return distinct_kinds(self.problem, self.v_post)
 
@@ -94,47 +94,20 @@ class PointSet(OutcomeSet):
         return np.asarray(self._tree.query(points)[0])
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
-        """Return n outcomes (n, nv) drawn with equal chances, with replacement.
-
-        Args:
-            n: Number of outcomes.
-            rng: Generator, or a seed for one; by default draws differ from call to call.
-
-        Raises:
-            InvalidOption: n is no integer >= 0.
-        """
         checks.integer("n", n, 0)
         return self.v_post[np.random.default_rng(rng).integers(len(self), size=n)]
 
     def project(self, rows: ArrayLike) -> Projection:
-        """Return rows @ v for every outcome, as the `points` of a projection.
-
-        Args:
-            rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
-
-        Raises:
-            InvalidOption: The rows have another shape.
-        """
         matrix = checked_rows(rows, self.problem.num_velocities)
         return Projection(self.v_post @ matrix.T, ())
 
     def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
-        """Return how an outcome came about: the steps that led to it, with their impulses.
-
-        Args:
-            v: (nv,) an outcome, e.g. a row of `v_post`.
-            tol: Largest distance of v from the outcome that is returned, in the units of v.
-
-        Raises:
-            InvalidOption: v has another shape, or no outcome is that near.
-        """
         distance, i = self._tree.query(checks.vector("v", v, self.problem.num_velocities))
         if distance > tol:
             raise InvalidOption(f"v: expected an outcome; the nearest is {distance:.3g} away")
         return self._path(int(i))
 
     def summary(self) -> str:
-        """Return a table: ranges, what contacts do, energy, steps, what did not end, notes."""
         return describe_points(self)
 
     def _title(self) -> str:

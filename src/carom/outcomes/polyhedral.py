@@ -126,11 +126,7 @@ class PolyhedralSet(OutcomeSet):
         return best
 
     def contact_bounds(self) -> FloatArray:
-        """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
-
-        The normal comes first. What cannot be told from zero, being rounding of the floats that a
-        velocity is summed up from, is zero.
-        """
+        # What cannot be told from zero is rounding of the floats that a velocity is summed up from.
         noise = VANISHING * self.problem.space.velocity_unit[:, None, None]
         bounds = super().contact_bounds()
         return np.where(np.abs(bounds) <= noise, 0.0, bounds)
@@ -147,15 +143,7 @@ class PolyhedralSet(OutcomeSet):
         return np.maximum(beyond * np.array([-1.0, 1.0]), 0.0)
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
-        """Return n velocities (n, nv): a polytope with equal chances, and uniform within it.
-
-        Args:
-            n: Number of velocities.
-            rng: Generator, or a seed for one; by default draws differ from call to call.
-
-        Raises:
-            InvalidOption: n is no integer >= 0.
-        """
+        # A polytope with equal chances, and uniform within it.
         checks.integer("n", n, 0)
         generator = np.random.default_rng(rng)
         chosen = generator.integers(len(self.polytopes), size=n)
@@ -165,17 +153,6 @@ class PolyhedralSet(OutcomeSet):
         return out
 
     def project(self, rows: ArrayLike) -> Projection:
-        """Return the projection of every polytope, as the `polytopes` of a projection.
-
-        For two rows these are the corners (k, 2) of convex polygons, in order, ready to draw: one
-        corner is a point, two are a segment. Otherwise they are the projected vertices (k, r).
-
-        Args:
-            rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
-
-        Raises:
-            InvalidOption: The rows have another shape.
-        """
         matrix = checked_rows(rows, self.problem.num_velocities)
         if len(matrix) == 2:
             thin = STICKING * float(np.abs(matrix @ self.v_post.T).max(initial=0.0))
@@ -186,19 +163,6 @@ class PolyhedralSet(OutcomeSet):
         return Projection(np.empty((0, len(matrix))), outlines)
 
     def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
-        """Return how an outcome comes about: straight motions, with the impulses of each.
-
-        A set that was loaded from a file or unpickled searches once more, as it was found. In an
-        outer set, paths lead to the samples `inner` only.
-
-        Args:
-            v: (nv,) an outcome.
-            tol: Largest distance of v from the set; the path then leads to the nearest point.
-
-        Raises:
-            InvalidOption: v has another shape, or is no outcome.
-            CaromError: v lies in an outer set but is none of its samples.
-        """
         point = checks.vector("v", v, self.problem.num_velocities)
         if self.origin is not None:
             return self.origin.path_to(self.problem, point, tol)
@@ -223,7 +187,6 @@ class PolyhedralSet(OutcomeSet):
         return max(farthest(self, other, tol), farthest(other, self, tol))
 
     def summary(self) -> str:
-        """Return a table: ranges of contact velocities, kinds of outcome, notes."""
         return describe_polyhedral(self)
 
     def _title(self) -> str:
