@@ -26,7 +26,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from carom.kernels.draws import draw_caps
+from carom.kernels.draws import POINTS, draw_caps
 from carom.kernels.jit import inlined, kernel
 from carom.kernels.lanes import add_rows
 from carom.kernels.lemke import SOLVED, make_work
@@ -114,15 +114,15 @@ def _write_record(record, sample, step, u, impulse, modes, c, m):
 
 
 @inlined
-def _write_caps(step, max_steps, caps, last_caps, points, number, u, c, m):
+def _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m):
     """Write the caps of the last step, or those that points give; return whether either was so."""
     if step == max_steps:
         for i in range(len(m)):
             u[len(c) + i] = last_caps[i]
-    elif points.shape[0] > 0:
+    elif kind == POINTS:
         for i in range(len(m)):
             u[len(c) + i] = caps[i] * points[number, step * len(m) + i]
-    return step == max_steps or points.shape[0] > 0
+    return step == max_steps or kind == POINTS
 
 
 @inlined
@@ -200,7 +200,8 @@ def run_chunk(
             if step > max_steps:
                 status = UNFINISHED
                 break
-            if not _write_caps(step, max_steps, caps, last_caps, points, first + sample, u, c, m):
+            number = first + sample
+            if not _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m):
                 left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
             at = step * (len(m) + 4) + len(m) + 2
             only = _only_acting(u, c, m) if random else -1
