@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import carom
 from carom.contact_space import friction_directions
 from carom.errors import InvalidProblem
-from carom.kernels import lemke, supports
+from carom.kernels import lemke
 from carom.stepping.lcp import LCP, LCPStatus, impact_lcp, solve, solve_all, step_lcp
 from tests.reference.brute_force import all_solutions, natural_residual
 from tests.reference.impact_problems import ImpactLCP, random_generator
@@ -277,7 +277,7 @@ class Attempts:
 @pytest.fixture
 def attempts(monkeypatch):
     counts = Attempts()
-    solve_accurately, search = lemke.solve_accurately, supports.solutions
+    solve_accurately, search = lemke.solve_accurately, lemke.solutions_by_supports
 
     def count_paths(*arguments):
         counts.paths += 1
@@ -288,7 +288,7 @@ def attempts(monkeypatch):
         return search(*arguments)
 
     monkeypatch.setattr(lemke, "solve_accurately", count_paths)
-    monkeypatch.setattr(supports, "solutions", count_searches)
+    monkeypatch.setattr(lemke, "solutions_by_supports", count_searches)
     return counts
 
 

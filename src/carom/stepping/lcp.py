@@ -24,7 +24,7 @@ from carom.contact_space import (
     step_vector,
 )
 from carom.errors import InvalidOption, InvalidProblem
-from carom.kernels import lemke, supports
+from carom.kernels import lemke
 from carom.kernels.tolerances import DISTINCT, MATCH, RESIDUAL
 from carom.stepping.pieces import (
     MOST_MODES,
@@ -358,7 +358,7 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
 
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
     scaled, rows, columns = lcp._scaled
-    found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
+    found = columns * lemke.solutions_by_supports(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
     refuse_too_many(len(found))
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
     kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found
