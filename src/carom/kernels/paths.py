@@ -187,8 +187,11 @@ def run_chunk(
     rates, modes = np.zeros(len(m)), np.zeros(len(m), np.int64)
     random = selection == RANDOM
     # Samples of one direction follow each other, so that its part of the data stays at hand.
-    for turn in range(NUM_ETAS * totals.shape[0]):
-        eta, sample = turn // totals.shape[0], turn % totals.shape[0]
+    eta, sample = 0, -1
+    for _ in range(NUM_ETAS * totals.shape[0]):
+        sample += 1
+        if sample == totals.shape[0]:
+            eta, sample = eta + 1, 0
         key = stream(seed, first + sample)
         if direction(key) != eta:
             continue
