@@ -28,10 +28,10 @@ def main(folder: str = ".") -> dict[str, np.ndarray]:
     text, archive = Path(folder) / "impact.json", Path(folder) / "impact.npz"
     text.write_text(TEXT, encoding="utf-8")
 
-    # Input is checked as it is read: a wrong shape or a lost field is named, with the file.
-    problem = carom.load_problem(text)
-    carom.save_problem(problem, archive)
-    same = carom.load_problem(archive)
+    # Input is checked as it is read: a wrong shape or a missing field is named, with the file.
+    problem = carom.load(text)
+    problem.save(archive)
+    same = carom.load(archive)
     print(f"{text.name} and {archive.name} hold {problem.num_contacts} contacts: {same.contacts}")
 
     # In Python ...

@@ -21,28 +21,21 @@ def main() -> tuple[carom.ImpactProblem, carom.ImpactPath]:
     outcomes = carom.RouthExact().resolve(problem)
 
     # Of all outcomes, take one in which A leaves the floor. No classical law has such a one.
-    (piece,) = [piece for piece in outcomes.pieces if piece.kind == "A lifts, B sticks"]
-    v_post = piece.vertices.mean(axis=0)
+    (lifts,) = [polytope for polytope in outcomes.polytopes if polytope.kind == "A lifts, B sticks"]
+    v_post = lifts.vertices.mean(axis=0)
     print(f"A can leave the floor at {problem.J_n[0] @ v_post:.4f} m/s, but at no more than")
     for law in (carom.AnitescuPotra(), carom.Sequential()):
         said = law.resolve(problem).support(problem.J_n[0])
         print(f"  {said:z.4f} m/s, says {type(law).__name__}")
 
-    # A witness is one way there: straight motions of the velocity, with the impulses of each. A
-    # contact is compressing while it approaches and acts, closed while it acts and rests, free
-    # while it lifts, and idle if it approaches or rests, and might act, but does not.
-    path = outcomes.witness(v_post)
-    print(f"\nIt takes {path.num_steps} steps:")
-    for step in range(path.num_steps):
-        print(f"  step {step + 1}")
-        for i, name in enumerate(problem.contacts):
-            normal, friction = path.lambda_n[step, i], path.lambda_t[step, i, 0]
-            print(
-                f"    {name} is {path.modes[step][i]}: {normal:.4f} N s, friction {friction:z.4f}"
-            )
-        after = problem.contact_velocity(path.v[step + 1])[:, 0]
+    # One way there: straight motions of the velocity, with the impulses of each. A contact is
+    # compressing while it approaches and pushes, and closed while it pushes and rests.
+    path = outcomes.path_to(v_post)
+    print(f"\n{path.describe()}\n")
+    for step, v in enumerate(path.v[1:], start=1):
+        after = problem.contact_velocity(v)[:, 0]
         doing = (f"{name} {describe(v_n)}" for name, v_n in zip("AB", after, strict=True))
-        print(f"    then {' and '.join(doing)}")
+        print(f"after step {step}, {' and '.join(doing)}")
 
     # Replay it by hand: an impulse changes the velocity by M⁻¹ Jᵀ λ. Nothing else happens.
     v = problem.v_pre.copy()

@@ -47,7 +47,7 @@ def main() -> dict[str, float]:
 
     # The set also shows the enemy: how A and B share the impulse where it is worst.
     for end, direction in (("back", -row), ("front", row)):
-        a, b = outcomes.witness(outcomes.maximizer(direction)).lambda_n.sum(axis=0)
+        a, b = outcomes.path_to(outcomes.maximizer(direction)).lambda_n.sum(axis=0)
         print(f"farthest to the {end} if A acts with {a:.2f} N s and B with {b:.2f} N s")
     return {"low": float(low), "high": float(high), **errors}
 

@@ -44,6 +44,7 @@ HOMES = {
     "RouthExact": "carom.laws.routh_exact",
     "RouthSingle": "carom.laws.routh_single",
     "SampledSet": "carom.outcomes.sampled",
+    "SearchRecord": "carom.reach.record",
     "Segment": "carom.motion.parts",
     "Sequential": "carom.laws.sequential",
     "Trajectory": "carom.motion.trajectory",

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from gmpy2 import mpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -65,8 +66,8 @@ def test_without_friction_it_is_known_in_closed_form(seed, p, q):
     slack = ROUNDING * size * np.linalg.cond(normal)
     for end in ends:
         assert np.abs(found - end).max(axis=1).min() <= slack
-    # Every vertex and the middle of every piece lies on the way from end to end.
-    middles = np.array([piece.vertices.mean(axis=0) for piece in outcomes.polytopes])
+    # Every vertex and the middle of every polytope lies on the way from end to end.
+    middles = np.array([polytope.vertices.mean(axis=0) for polytope in outcomes.polytopes])
     ways = list(pairwise(ends)) or [(ends[0], ends[0])]
     for y in np.vstack([found, middles @ problem.J_n.T]):
         assert min(_to_segment(y, *way) for way in ways) <= slack
@@ -118,7 +119,7 @@ def test_where_nothing_approaches_the_velocity_stays(seed):
     still = changed(problem, v_pre=leaving)
     outcomes = resolve(still)
     assert outcomes.is_complete
-    assert len(outcomes) == len(outcomes.kinds) == 1
+    assert len(outcomes.polytopes) == len(outcomes.kinds) == 1
     assert outcomes.v_post.tobytes() == still.v_pre.tobytes()
     assert outcomes.path_to(leaving).num_steps == 0
 
@@ -260,3 +261,58 @@ def test_a_box_on_four_corners_in_space_is_sampled_at_once():
     with pytest.raises(carom.NotResolvedExactly, match="and for an outer set"):
         carom.RouthExact(on_budget="outer").resolve(problem)
     assert isinstance(carom.post_impact_set(problem), carom.SampledSet)
+
+
+def nearly_dependent(independent, v_pre):
+    """Return two contacts whose normals differ by a little."""
+    return carom.ImpactProblem(
+        M=np.eye(3),
+        J_n=[[1.0, 0.0, 0.0], [1.0, 0.0, independent]],
+        J_t=[[0.0, 1.0, 0.0]] * 2,
+        mu=0.5,
+        v_pre=v_pre,
+    )
+
+
+@pytest.mark.parametrize("v_pre", [(0.0, 1e-5, -1.0), (-0.5, 0.1, -1.0)])
+@pytest.mark.parametrize("independent", [5e-7, 1e-8])
+def test_contacts_that_are_almost_dependent_are_refused(independent, v_pre):
+    problem = nearly_dependent(independent, v_pre)
+    with pytest.raises(carom.NotResolvedExactly, match=r"velocity of contact . is independent"):
+        resolve(problem, on_budget="outer")
+    assert not carom.post_impact_set(problem).is_complete
+
+
+@pytest.mark.parametrize("v_pre", [(0.0, 1e-5, -1.0), (-0.5, 0.1, -1.0)])
+@pytest.mark.parametrize("independent", [1e-3, 2e-6, 1e-12, 0.0])
+def test_other_contacts_neither_approach_nor_gain_energy(independent, v_pre):
+    problem = nearly_dependent(independent, v_pre)
+    outcomes = resolve(problem)
+    assert outcomes.is_complete
+    assert (outcomes.v_post @ problem.J_n.T >= -1e-9 * problem.energy_norm).all()
+    before = problem.kinetic_energy(problem.v_pre)
+    assert (problem.kinetic_energy(outcomes.v_post) <= before * (1.0 + ROUNDING)).all()
+    check_witnesses(problem, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "reason"),
+    [
+        (lambda v: v - 1e-6 * np.array([0.0, 1.0, 0.0]), "still approaches"),
+        (lambda v: 10.0 * v, "energy rises"),
+    ],
+)
+def test_every_complete_set_is_checked_before_it_is_returned(monkeypatch, spoiled, reason):
+    """As if the search had gone wrong: the block's outcomes are moved down, or made too fast."""
+    from carom.reach.inclusion import Inclusion
+
+    problem = carom.scenes.load("rocking-block", speed=1.0).problem
+    velocity = Inclusion.velocity
+
+    def wrong(self, y):
+        v = spoiled(np.array([float(x) for x in velocity(self, y)]))
+        return [mpq(float(x)) for x in v]
+
+    monkeypatch.setattr(Inclusion, "velocity", wrong)
+    with pytest.raises(carom.NotResolvedExactly, match=reason):
+        resolve(problem)

@@ -8,7 +8,7 @@ from tests.reference.impact_problems import numbered_pair
 from tests.reference.set_checks import IMAGE, changed, resolve, same_set, speed_of
 
 seeds = st.integers(0, 2**31)
-# Problems of the series whose sets have several pieces.
+# Problems of the series whose sets have several polytopes.
 SEVERAL = (2, 9, 12, 18, 35, 47, 70, 95, 99, 122, 127, 163, 191, 194, 196)
 numbers = st.sampled_from(SEVERAL)
 

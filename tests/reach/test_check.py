@@ -7,18 +7,20 @@ from itertools import product
 import numpy as np
 import ppl
 import pytest
+from gmpy2 import mpq
 
 import carom
 from carom.reach.check import is_closed
 from carom.reach.envelope import enclose, energy_bounds
 from carom.reach.flow import Flow, point, vertices
 from carom.reach.inclusion import rationalize
+from carom.reach.rational import exactly
 from tests.reference.impact_problems import numbered_pair
 from tests.reference.random_motions import RandomMotions
 from tests.reference.set_checks import AMPLE
 
 SCENES = ("rocking-block", "compass-gait", "box-wall", "ramone")
-# Of the series with two contacts, some whose sets have several pieces.
+# Of the series with two contacts, some whose sets have several polytopes.
 PAIRS = (2, 18, 196)
 # Of the largest coordinate: motions in floats end on polyhedra of the rounded impact.
 ROUNDING = 1e-8
@@ -46,8 +48,8 @@ def enclosed(name):
 
 def accepts(name, envelope):
     inclusion, energy = inclusion_of(name)
-    pieces = {cell: [polyhedron] for cell, polyhedron in envelope.items()}
-    return is_closed(inclusion, pieces, energy, AMPLE)
+    cover = {cell: [polyhedron] for cell, polyhedron in envelope.items()}
+    return is_closed(inclusion, cover, energy, AMPLE)
 
 
 def hull(corners):
@@ -60,8 +62,8 @@ def hull(corners):
 def shrunk(polyhedron, factor):
     """Return a polytope scaled about the mean of its corners."""
     corners = vertices(polyhedron)
-    centre = [sum(column) / len(corners) for column in zip(*corners, strict=True)]
-    return hull([[c + factor * (x - c) for x, c in zip(y, centre, strict=True)] for y in corners])
+    centre = sum(corners) / len(corners)
+    return hull([centre + factor * (y - centre) for y in corners])
 
 
 @pytest.mark.parametrize("name", SCENES + PAIRS)
@@ -89,17 +91,14 @@ def test_a_set_with_one_polyhedron_shrunk_is_refused(name):
     large = [cell for cell, p in envelope.items() if len(vertices(p)) > 1]
     assert large
     for cell in large:
-        assert not accepts(name, {**envelope, cell: shrunk(envelope[cell], Fraction(99, 100))})
+        assert not accepts(name, {**envelope, cell: shrunk(envelope[cell], mpq(99, 100))})
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_set_shrunk_as_a_whole_is_refused(name):
     """By a hundredth about the origin; with the start put back it is refused still."""
     envelope = enclosed(name)
-    small = {
-        cell: hull([[Fraction(99, 100) * x for x in y] for y in vertices(p)])
-        for cell, p in envelope.items()
-    }
+    small = {cell: hull([mpq(99, 100) * y for y in vertices(p)]) for cell, p in envelope.items()}
     assert not accepts(name, small)
     start, cell = Flow(inclusion_of(name)[0]).start()
     with_start = ppl.C_Polyhedron(small[cell])
@@ -115,7 +114,7 @@ def test_a_set_that_misses_the_start_is_refused(name):
     envelope = enclosed(name)
     assert not accepts(name, {other: p for other, p in envelope.items() if other != cell})
     at_rest = tuple(0 for _ in cell)
-    rest = {at_rest: hull([[Fraction(0)] * inclusion.dimension])}
+    rest = {at_rest: hull([exactly(np.zeros(inclusion.dimension))])}
     assert not accepts(name, rest)
     assert not accepts(name, {})
 
@@ -145,9 +144,9 @@ def test_all_cells_within_the_energy_are_accepted(name):
 
 def test_no_time_is_no_proof():
     inclusion, energy = inclusion_of("compass-gait")
-    pieces = {cell: [polyhedron] for cell, polyhedron in enclosed("compass-gait").items()}
-    assert is_closed(inclusion, pieces, energy, AMPLE)
-    assert not is_closed(inclusion, pieces, energy, -1.0)
+    cover = {cell: [polyhedron] for cell, polyhedron in enclosed("compass-gait").items()}
+    assert is_closed(inclusion, cover, energy, AMPLE)
+    assert not is_closed(inclusion, cover, energy, -1.0)
     assert enclose(Flow(inclusion), energy, -1.0) is None
 
 
@@ -162,7 +161,7 @@ def test_motions_end_in_the_envelope(name):
     corners = [np.array(vertices(p), dtype=float) for p in ends]
     size = max(np.abs(c).max() for c in corners) + float(max(map(abs, inclusion.y_start)))
     for v in found:
-        y = np.array([float(x) for x in inclusion.coordinates([Fraction(float(x)) for x in v])])
+        y = np.array([float(x) for x in inclusion.coordinates(exactly(v))])
         assert any(_violation(p, y) <= ROUNDING * size for p in ends)
 
 

@@ -19,7 +19,7 @@ def test_a_contact_without_an_impulse_is_not_said_to_act(degrees, mu, direction)
     problem = ladder(degrees, mu)
     outcomes = resolve(problem)
     end = outcomes.maximizer(direction)
-    path = outcomes.witness(end)
+    path = outcomes.path_to(end)
     check_path(problem.M, problem.J_n, problem.J_t[:, 0], problem.mu, path, problem.v_pre, end)
     for lambda_n, lambda_t, modes in zip(path.lambda_n, path.lambda_t, path.modes, strict=True):
         assert lambda_n.max() > NOTHING * path.lambda_n.sum()
@@ -31,5 +31,5 @@ def test_a_contact_without_an_impulse_is_not_said_to_act(degrees, mu, direction)
 
 def test_the_foot_acts_first_where_the_ladder_turns_least():
     outcomes = resolve(ladder(30.0))
-    path = outcomes.witness(outcomes.maximizer([0.0, 0.0, -1.0]))
+    path = outcomes.path_to(outcomes.maximizer([0.0, 0.0, -1.0]))
     assert path.modes[0] == ("idle", "compressing, sliding -")

@@ -83,8 +83,8 @@ def check_samples(problem, outcomes, num_samples=200, share=SHARE):
 
 
 def check_witnesses(problem, outcomes):
-    """Assert that every vertex, and a point inside every piece, comes about as is claimed."""
-    middles = [piece.vertices.mean(axis=0) for piece in outcomes.polytopes]
+    """Assert that every vertex, and a point inside every polytope, comes about as is claimed."""
+    middles = [polytope.vertices.mean(axis=0) for polytope in outcomes.polytopes]
     for v in np.vstack([outcomes.v_post, middles]):
         path = outcomes.path_to(v, ROUNDING * speed_of(problem))
         check_path(problem.M, problem.J_n, problem.J_t[:, 0], problem.mu, path, problem.v_pre, v)
@@ -113,7 +113,7 @@ def same_set(one, other, size, tol=IMAGE):
     for direction in rng.normal(size=(20, len(one.v_post[0]))):
         length = size * np.linalg.norm(direction)
         assert abs(one.support(direction) - other.support(direction)) <= tol * length
-    for v in np.vstack([one.v_post, one.sample(20)]):
+    for v in np.vstack([one.v_post, one.sample(20, rng=0)]):
         assert other.contains(v, tol * size)
-    for v in np.vstack([other.v_post, other.sample(20)]):
+    for v in np.vstack([other.v_post, other.sample(20, rng=0)]):
         assert one.contains(v, tol * size)

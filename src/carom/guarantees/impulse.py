@@ -12,7 +12,6 @@ import numpy as np
 
 from carom.errors import CaromError
 from carom.outcomes.path import ImpactPath
-from carom.reach.results import path_of, too_much
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -104,7 +103,8 @@ def worst_impulse(
         return None
     from carom.reach.accrued import middle, most_impulse, search_with_impulse
     from carom.reach.inclusion import rationalize
-    from carom.reach.witness import trace
+    from carom.reach.solve import too_much
+    from carom.reach.witness import path_of, trace
 
     inclusion = rationalize(problem)
     if too_much(problem, inclusion) is not None:

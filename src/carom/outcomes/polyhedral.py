@@ -54,8 +54,8 @@ class PolyhedralSet(OutcomeSet):
         >>> round(outcomes.support(block.J_n[0]), 9), fastest.round(3).tolist()
         (0.21, [0.21, 0.105, -0.21])
         >>> print(outcomes.path_to(fastest))
-        1. A pushes 0.595 N s (compressing, sticking)
-        2. B pushes 0.4785 N s (compressing, sticking)
+        1. A pushes 0.85 N s (compressing, sticking)
+        2. B pushes 0.255 N s (compressing, sticking)
         then A lifts, B sticks
         >>> outcomes.contact_bounds()[:, 0, 1].round(9).tolist(), outcomes.outer_excess
         ([0.21, 0.21], None)

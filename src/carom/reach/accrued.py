@@ -7,32 +7,15 @@ every rate of a contact raises it; so the search that finds velocities finds pai
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
+import numpy as np
 import ppl
+from gmpy2 import mpq
 
 from carom.reach.flow import Flow, Part, vertices
 from carom.reach.inclusion import Cell, Inclusion
-from carom.reach.rational import Vector
+from carom.reach.rational import Exact, exactly
 from carom.reach.search import Node, Search
-
-
-def with_impulse(inclusion: Inclusion) -> Inclusion:
-    """Return the inclusion of y and s together, with s as the last coordinate."""
-    zero = Fraction(0)
-    return replace(
-        inclusion,
-        rows=[[*row, zero] for row in inclusion.rows],
-        lift=[[*row, zero] for row in inclusion.lift],
-        pull=[*inclusion.pull, [zero] * len(inclusion.v_start)],
-        rates=[
-            [*rate, Fraction(int(k % inclusion.width == 0))]
-            for k, rate in enumerate(inclusion.rates)
-        ],
-        y_start=[*inclusion.y_start, zero],
-        _active={},
-        _made={},
-    )
 
 
 class _Endless(Exception):
@@ -68,35 +51,45 @@ class ImpulseSearch(Search):
             self.waiting.clear()
 
 
-def middle(node: Node) -> Vector:
+def search_with_impulse(
+    inclusion: Inclusion, max_seconds: float, max_polyhedra: int
+) -> ImpulseSearch:
+    """Run the search on pairs (y, s), with s as the last coordinate."""
+    c, nv = len(inclusion.rows), len(inclusion.v_start)
+    pairs = replace(
+        inclusion,
+        rows=np.hstack([inclusion.rows, exactly(np.zeros((c, 1)))]),
+        lift=np.hstack([inclusion.lift, exactly(np.zeros((nv, 1)))]),
+        pull=np.vstack([inclusion.pull, exactly(np.zeros((1, nv)))]),
+        # Of the contact impulses the normal ones raise s.
+        rates=np.hstack([inclusion.rates, exactly(np.arange(c)[:, None] % inclusion.width == 0)]),
+        y_start=np.append(inclusion.y_start, exactly(0.0)),
+        _made={},
+    )
+    search = ImpulseSearch(_ImpulseFlow(pairs))
+    search.run(max_seconds, max_polyhedra)
+    return search
+
+
+def middle(node: Node) -> Exact:
     """Return a point inside what a node reaches: it lies in the node's cell or what led there."""
     corners = vertices(node.reached)
-    return [sum(column, Fraction(0)) / len(corners) for column in zip(*corners, strict=True)]
+    return np.asarray(sum(corners) / len(corners))
 
 
-def most_impulse(search: Search) -> tuple[Node, Vector]:
+def most_impulse(search: Search) -> tuple[Node, Exact]:
     """Return the end of an impact with the largest s that a search knows, and its node."""
     ends = [(node, y) for node in search.finals() for y in vertices(node.reached)]
     return max(ends, key=lambda end: end[1][-1])
 
 
-def corners_at(search: Search, s: Fraction) -> list[Vector]:
+def corners_at(search: Search, s: mpq) -> list[Exact]:
     """Return the corners of what is reached, while the impact lasts, with impulse s."""
     size = search.flow.inclusion.dimension
     corners = []
-    for nodes in search.known.values():
-        for node in nodes:
-            part = ppl.C_Polyhedron(node.reached)
-            part.add_constraint(s.denominator * ppl.Variable(size - 1) == s.numerator)
-            if not part.is_empty():
-                corners += vertices(part)
+    for node in (node for nodes in search.known.values() for node in nodes):
+        part = ppl.C_Polyhedron(node.reached)
+        part.add_constraint(s.denominator * ppl.Variable(size - 1) == s.numerator)
+        if not part.is_empty():
+            corners += vertices(part)
     return corners
-
-
-def search_with_impulse(
-    inclusion: Inclusion, max_seconds: float, max_polyhedra: int
-) -> ImpulseSearch:
-    """Run the search on pairs of velocity and impulse."""
-    search = ImpulseSearch(_ImpulseFlow(with_impulse(inclusion)))
-    search.run(max_seconds, max_polyhedra)
-    return search

@@ -11,61 +11,57 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import gmpy2
 import ppl
 
-from carom.reach.cover import is_covered
-from carom.reach.flow import INCLUDED, Flow
+from carom.reach.cover import Solid, is_covered
+from carom.reach.flow import INCLUDED, Flow, OutOfTime, Part
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.rational import integers
-from carom.reach.solid import Solid
 
-Pieces = dict[Cell, list[ppl.C_Polyhedron]]
+Cover = dict[Cell, list[ppl.C_Polyhedron]]
 """Polyhedra by cell."""
 
 MOST_SPLITS = 1000
-"""Into so many parts a polyhedron is split, at most, to see that others cover it."""
+"""Maximum number of splits of a polyhedron, to see that others cover it together."""
 
 
 def is_closed(
-    inclusion: Inclusion, pieces: Pieces, energy: ppl.Constraint_System, max_seconds: float
+    inclusion: Inclusion, cover: Cover, energy: ppl.Constraint_System, max_seconds: float
 ) -> bool:
-    """Tell whether the start is inside a set and no motion leaves it.
+    """Return whether the start is inside a set and no motion leaves it.
 
     Motions end where the energy bounds do: energy never rises. False may also mean that time ran
     out.
     """
-    deadline = time.monotonic() + max_seconds
     flow = Flow(inclusion)
+    flow.deadline = time.monotonic() + max_seconds
     start, cell = flow.start()
-    return is_inside(start, pieces.get(cell, [])) and all(
-        inclusion.is_final(cell)
-        or (time.monotonic() <= deadline and _stays(flow, pieces, cell, polyhedron, energy))
-        for cell, polyhedra in pieces.items()
-        for polyhedron in polyhedra
-    )
-
-
-def _stays(
-    flow: Flow,
-    pieces: Pieces,
-    cell: Cell,
-    polyhedron: ppl.C_Polyhedron,
-    energy: ppl.Constraint_System,
-) -> bool:
-    """Tell whether all that motions reach from one polyhedron is inside."""
-    return (
-        _is_kept(flow, cell, polyhedron, energy)
-        and all(
-            is_inside(part, pieces.get(face, [])) for part, face in flow.faces(polyhedron, cell)
+    try:
+        return is_inside(start, cover.get(cell, [])) and all(
+            _stays(flow, cover, Part(polyhedron, cell), energy)
+            for cell, polyhedra in cover.items()
+            if not inclusion.is_final(cell)
+            for polyhedron in polyhedra
         )
-        and all(is_inside(polyhedron, pieces.get(larger, [])) for larger in flow.entries(cell))
+    except OutOfTime:
+        return False
+
+
+def _stays(flow: Flow, cover: Cover, part: Part, energy: ppl.Constraint_System) -> bool:
+    """Return whether all that motions reach from one part is inside."""
+    if time.monotonic() > flow.deadline:
+        raise OutOfTime
+    return (
+        _is_kept(flow, part, energy)
+        and all(is_inside(face, cover.get(cell, [])) for face, cell in flow.faces(*part))
+        and all(is_inside(part.polyhedron, cover.get(cell, [])) for cell in flow.entries(part.cell))
     )
 
 
-def _is_kept(
-    flow: Flow, cell: Cell, polyhedron: ppl.C_Polyhedron, energy: ppl.Constraint_System
-) -> bool:
-    """Tell whether motions within a closed cell cannot leave a polyhedron."""
+def _is_kept(flow: Flow, part: Part, energy: ppl.Constraint_System) -> bool:
+    """Return whether motions within a closed cell cannot leave a polyhedron."""
+    polyhedron, cell = part
     anyway = ppl.C_Polyhedron(flow.constraints(cell))
     anyway.add_constraints(energy)
     rays = [integers(ray.y) for ray in flow.rays(cell)]
@@ -77,19 +73,19 @@ def _is_kept(
     )
 
 
-def _holds_along(condition: ppl.Constraint, ray: Sequence[int]) -> bool:
-    """Tell whether a condition (>= 0 or == 0) that holds goes on to hold along a ray."""
-    rise = sum(int(a) * x for a, x in zip(condition.coefficients(), ray, strict=False))
+def _holds_along(condition: ppl.Constraint, ray: Sequence[gmpy2.mpz]) -> bool:
+    """Return whether a condition (>= 0 or == 0) that holds goes on to hold along a ray."""
+    rise = sum(a * x for a, x in zip(condition.coefficients(), ray, strict=False))
     return rise == 0 if condition.is_equality() else rise >= 0
 
 
 def _holds_where_motions_end(
     condition: ppl.Constraint,
     polyhedron: ppl.C_Polyhedron,
-    rays: Sequence[Sequence[int]],
+    rays: Sequence[Sequence[gmpy2.mpz]],
     anyway: ppl.C_Polyhedron,
 ) -> bool:
-    """Tell by linear programs whether motions along rays that end where they may hold a condition.
+    """Decide by linear programs whether motions along rays, where they end, hold a condition.
 
     The variables are where a motion starts and how far it goes along each ray.
     """
@@ -128,5 +124,5 @@ def _value(
 
 
 def is_inside(polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron]) -> bool:
-    """Tell whether a polytope lies in one of several polyhedra, or in several together."""
+    """Return whether a polytope lies in one of several polyhedra, or in several together."""
     return is_covered(Solid(polyhedron), [Solid(other) for other in others], MOST_SPLITS)

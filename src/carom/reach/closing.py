@@ -2,9 +2,9 @@
 
 Some impacts go round: motions lead through a few cells back to the first one, and reach a little
 more in every round, without end; what is reached has infinitely many corners. Here the conditions
-that a round breaks by little are let out, farther than by what it breaks them. If the next round
-then stays within, that round is closed, and once all are the list empties: motion leads from what
-is known to what is known and nowhere else. So nothing outside can happen, though not all that is
+that a round violates by little are relaxed, by more than the violation. If the next round then
+stays within, that round is closed, and once all are the list empties: motion leads from what is
+known to what is known and nowhere else. So nothing outside can happen, though not all that is
 inside need happen.
 """
 
@@ -12,56 +12,47 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import ppl
+from gmpy2 import mpq
 from scipy.spatial.distance import cdist
 
+from carom.reach.cover import Solid, quotients
 from carom.reach.flow import INCLUDED, Part
 from carom.reach.inclusion import Cell
 from carom.reach.search import Node, Search
-from carom.reach.solid import Solid, quotients
 from carom.typing import FloatArray
 
 LITTLE = 1e-3
-"""A condition that is broken by no more than this share of the impact's speed may be let out."""
+"""Largest violation of a condition that is relaxed, as a share of the impact's speed."""
 
 FARTHER = 3.0
-"""A condition is let out by so many times what it is broken, then by twice that, and so on."""
+"""A condition is relaxed by this many times its violation, the next time by twice that."""
 
 FARTHEST = 0.1
-"""No corner may move by more than this share of the impact's speed: sharp ones go far."""
+"""Farthest that a corner may move, as a share of the impact's speed: sharp ones go far."""
 
 LEAST = 1e-12
-"""What floats cannot tell from not broken is let out as if it were broken by this share."""
+"""Violation that is assumed where floats show none, as a share of the impact's speed."""
 
 
 @dataclass(eq=False)
 class LooseNode(Node):
-    """What is reached within one cell and a little more.
-
-    Attributes:
-        times: How often its conditions were let out.
-    """
+    """What is reached within one cell and a little more; its conditions were relaxed so often."""
 
     times: int = 1
 
 
 class _Conditions(NamedTuple):
-    """The conditions (>= 0) and equations (== 0) of a polytope.
+    """The conditions (>= 0) and equations (== 0) of a polytope, exactly and in floats (n, d + 1).
 
-    Attributes:
-        constraints: The conditions.
-        units: By how much the left side of each changes over the impact's speed.
-        rows: (r, d + 1) the conditions in floats, in such units.
-        equations: The equations.
-        flat: (e, d + 1) the equations in floats, in such units.
+    A unit is how much the left side of a condition changes over the impact's speed.
     """
 
     constraints: list[ppl.Constraint]
-    units: list[Fraction]
+    units: list[mpq]
     rows: FloatArray
     equations: list[ppl.Constraint]
     flat: FloatArray
@@ -69,27 +60,27 @@ class _Conditions(NamedTuple):
 
 @dataclass(eq=False)
 class Closing(Search):
-    """A search that lets out what rounds break by little; its polyhedra hold what is reached."""
+    """A search that relaxes what rounds violate by little; its polyhedra hold what is reached."""
 
     _conditions: dict[Node, _Conditions] = field(default_factory=dict)
 
     def _reach(self, part: Part, parent: Node | None) -> Node:
-        return self._loosened(part, parent) or super()._reach(part, parent)
+        return self._relaxed(part, parent) or super()._reach(part, parent)
 
-    def _loosened(self, part: Part, parent: Node | None) -> Node | None:
-        """Return the known node that a part leaves by least, let out; None if that is not due."""
+    def _relaxed(self, part: Part, parent: Node | None) -> Node | None:
+        """Return the known node that a part leaves by least, relaxed; None if that is not due."""
         known = self.known.get(part.cell, [])
         if not known or not _came_back(parent, part.cell):
             return None
         corners = Solid(part.polyhedron).points
-        broken = [self._broken(node, corners) for node in known]
-        nearest = min(range(len(known)), key=lambda i: float(broken[i].max(initial=0.0)))
-        node, by = known[nearest], broken[nearest]
+        violated = [self._violation(node, corners) for node in known]
+        nearest = min(range(len(known)), key=lambda i: float(violated[i].max(initial=0.0)))
+        node, by = known[nearest], violated[nearest]
         equations = self._of(node).equations
         if by.max(initial=0.0) > LITTLE or not all(_is_held(part.polyhedron, e) for e in equations):
             return None
         times = 1 + (node.times if isinstance(node, LooseNode) else 0)
-        loose = self._let_out(part, node, by, FARTHER * 2.0 ** (times - 1))
+        loose = self._loose(part, node, by, FARTHER * 2.0 ** (times - 1))
         if not loose.is_bounded() or not loose.contains(part.polyhedron):
             return None
         old = np.concatenate([corners, node.solid.points])
@@ -98,8 +89,8 @@ class Closing(Search):
         reached = self.flow.advance(loose, part.cell)
         return LooseNode(part.cell, part.polyhedron, reached, parent, times=times)
 
-    def _let_out(self, part: Part, node: Node, by: FloatArray, factor: float) -> ppl.C_Polyhedron:
-        """Return a node's polyhedron with the conditions let out that a part breaks."""
+    def _loose(self, part: Part, node: Node, by: FloatArray, factor: float) -> ppl.C_Polyhedron:
+        """Return a node's polyhedron with the conditions relaxed that a part violates."""
         polyhedron, cell = part
         conditions = self._of(node)
         loose = ppl.C_Polyhedron(self.flow.constraints(cell))
@@ -109,15 +100,15 @@ class Closing(Search):
             if _is_held(polyhedron, condition):
                 loose.add_constraint(condition)
                 continue
-            room = math.ceil(Fraction(factor * max(float(x), LEAST)) * unit)
+            room = math.ceil(mpq(factor * max(float(x), LEAST)) * unit)
             value = ppl.Linear_Expression(
                 condition.coefficients(), condition.inhomogeneous_term() + room
             )
             loose.add_constraint(value >= 0)
         return loose
 
-    def _broken(self, node: Node, corners: FloatArray) -> FloatArray:
-        """Return by how much corners (n, d + 1) break each condition, in shares of the speed.
+    def _violation(self, node: Node, corners: FloatArray) -> FloatArray:
+        """Return by how much corners (n, d + 1) violate each condition, in shares of the speed.
 
         Infinity stands for corners that a node's equations exclude.
         """
@@ -145,7 +136,7 @@ class Closing(Search):
                 flat.append(row / unit)
             else:
                 out.constraints.append(constraint)
-                out.units.append(int(scale) * Fraction(unit))
+                out.units.append(scale * mpq(unit))
                 rows.append(row / unit)
         width = self.flow.inclusion.dimension + 1
         return out._replace(
@@ -160,7 +151,7 @@ class Closing(Search):
 
 
 def _came_back(node: Node | None, cell: Cell) -> bool:
-    """Tell whether a way back from a node meets a cell, before or where conditions were let out.
+    """Return whether a way back from a node meets a cell, up to where conditions were relaxed.
 
     One of them in a round is enough; more would drive each other out.
     """

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
-from fractions import Fraction
 
 import ppl
+from gmpy2 import mpq
 
-from carom.reach.flow import Flow, Part
+from carom.reach.flow import Flow, OutOfTime, Part
 from carom.reach.inclusion import Cell, Inclusion
 from carom.reach.rational import integers
 
 Envelope = dict[Cell, ppl.C_Polyhedron]
 
 JOINS_BEFORE_WIDENING = 12
-MARGIN = Fraction(1, 10**9)
-"""Energy bounds are loosened by this share, which is more than what rounding the data changes."""
+MARGIN = mpq(1, 10**9)
+"""Energy bounds are relaxed by this share, which is more than what rounding the data changes."""
 
 
 def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
@@ -31,7 +30,7 @@ def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
     for row, speed in zip(inclusion.rows, inclusion.speeds, strict=True):
         if not any(row):
             continue
-        limit = Fraction(float(speed)) * (1 + MARGIN)
+        limit = mpq(float(speed)) * (1 + MARGIN)
         *numbers, bound = integers([*row, limit])
         form = ppl.Linear_Expression(numbers, 0)
         system.insert(form <= bound)
@@ -41,40 +40,45 @@ def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
 
 def enclose(flow: Flow, energy: ppl.Constraint_System, max_seconds: float) -> Envelope | None:
     """Explore with one polyhedron per cell until nothing changes; None if time runs out."""
-    deadline = time.monotonic() + max_seconds
+    flow.deadline = time.monotonic() + max_seconds
+    try:
+        return _enclose(flow, energy)
+    except OutOfTime:
+        return None
+
+
+def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
     start = flow.start()
     envelope: Envelope = {start.cell: start.polyhedron}
     joins: Counter[Cell] = Counter()
     # Small cells first, as in the search.
     waiting = {start.cell}
     while waiting:
-        if time.monotonic() > deadline:
-            return None
+        if time.monotonic() > flow.deadline:
+            raise OutOfTime
         cell = min(waiting, key=lambda cell: sum(map(abs, cell)))
         waiting.remove(cell)
         reached = flow.advance(envelope[cell], cell)
         reached.add_constraints(energy)
         envelope[cell] = reached
-        for part in _successors(flow, reached, cell):
+        entered = [Part(reached, larger) for larger in flow.entries(cell)]
+        for part in (*flow.faces(reached, cell), *entered):
             before = envelope.get(part.cell)
             if not _join(envelope, part):
                 continue
             joins[part.cell] += 1
             if before is not None and joins[part.cell] > JOINS_BEFORE_WIDENING:
-                _widen(flow, envelope, part.cell, before, energy)
+                # Drop the conditions that keep moving, but for the cell's own and the energy's.
+                envelope[part.cell].BHRZ03_widening_assign(before)
+                envelope[part.cell].add_constraints(flow.constraints(part.cell))
+                envelope[part.cell].add_constraints(energy)
             if not flow.inclusion.is_final(part.cell):
                 waiting.add(part.cell)
     return envelope
 
 
-def _successors(flow: Flow, reached: ppl.C_Polyhedron, cell: Cell) -> Iterable[Part]:
-    yield from flow.faces(reached, cell)
-    for larger in flow.entries(cell):
-        yield Part(reached, larger)
-
-
 def _join(envelope: Envelope, part: Part) -> bool:
-    """Add a part to its cell; tell whether that made a difference."""
+    """Add a part to its cell; return whether that made a difference."""
     polyhedron, cell = part
     if cell not in envelope:
         envelope[cell] = ppl.C_Polyhedron(polyhedron)
@@ -85,18 +89,3 @@ def _join(envelope: Envelope, part: Part) -> bool:
     joined.poly_hull_assign(polyhedron)
     envelope[cell] = joined
     return True
-
-
-def _widen(
-    flow: Flow,
-    envelope: Envelope,
-    cell: Cell,
-    before: ppl.C_Polyhedron,
-    energy: ppl.Constraint_System,
-) -> None:
-    """Drop the conditions that keep moving, but for the cell's own and the energy's."""
-    wide = ppl.C_Polyhedron(envelope[cell])
-    wide.BHRZ03_widening_assign(before)
-    wide.add_constraints(flow.constraints(cell))
-    wide.add_constraints(energy)
-    envelope[cell] = wide

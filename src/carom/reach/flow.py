@@ -8,17 +8,24 @@ in it may be replaced by a straight one: from a polyhedron P is reached exactly
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
+import gmpy2
+import numpy as np
 import ppl
+from gmpy2 import mpq
 
 from carom.reach.inclusion import Cell, Inclusion, Rate
-from carom.reach.rational import Vector, add_scaled, integers
+from carom.reach.rational import Exact, integers
 
 INCLUDED = ppl.Poly_Con_Relation.is_included()
 DISJOINT = ppl.Poly_Con_Relation.is_disjoint()
+
+
+class OutOfTime(Exception):
+    """The deadline of a flow has passed in the middle of an operation, which left no trace."""
 
 
 class Part(NamedTuple):
@@ -29,10 +36,15 @@ class Part(NamedTuple):
 
 
 class Flow:
-    """Where motions lead, with what depends on cells alone kept for the next time."""
+    """Motions of an inclusion; what depends on cells alone is kept for the next time.
+
+    With many friction directions the cells next to one are hundreds, so `entries` heeds the
+    `deadline` (a value of `time.monotonic`) and raises `OutOfTime`.
+    """
 
     def __init__(self, inclusion: Inclusion) -> None:
         self.inclusion = inclusion
+        self.deadline = math.inf
         self.forms = [expression(row) for row in inclusion.forms]
         self._zeros = [form == 0 for form in self.forms]
         self._rays: dict[Cell, list[Rate]] = {}
@@ -73,6 +85,17 @@ class Flow:
             for zero, sign in zip(self._zeros, cell, strict=True)
         )
 
+    def cells_of(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> set[Cell]:
+        """Return every cell that a polytope has points in, its own and those of its faces."""
+        found: set[Cell] = set()
+        waiting = [(polyhedron, cell)]
+        while waiting:
+            part, own = waiting.pop()
+            if own not in found:
+                found.add(own)
+                waiting += self.faces(part, own)
+        return found
+
     def constraints(self, cell: Cell) -> ppl.Constraint_System:
         """Return the closed cell."""
         if cell not in self._constraints:
@@ -92,20 +115,27 @@ class Flow:
             for k, sign in enumerate(cell):
                 if not sign:
                     cone.add_constraint(expression([rate.forms[k] for rate in rates]) == 0)
-            mixed = (_mix(rates, g) for g in cone.minimized_generators() if g.is_ray())
+            # A ray of the cone combines rates, and may combine them to no motion.
+            rays = [g.coefficients() for g in cone.minimized_generators() if g.is_ray()]
+            parts = [np.array(part) for part in zip(*rates, strict=True)]
+            mixed = (Rate(*(np.array(ray, object) @ part for part in parts)) for ray in rays)
             self._rays[cell] = [rate for rate in mixed if any(rate.y)]
         return self._rays[cell]
 
     def entries(self, cell: Cell) -> list[Cell]:
         """Return the larger cells that a motion which starts in this cell can enter at once."""
         if cell not in self._entries:
-            self._entries[cell] = [
-                larger for larger in self.inclusion.larger_cells(cell) if self._enters(cell, larger)
-            ]
+            found = []
+            for larger in self.inclusion.larger_cells(cell):
+                if time.monotonic() > self.deadline:
+                    raise OutOfTime
+                if self._can_enter(cell, larger):
+                    found.append(larger)
+            self._entries[cell] = found
         return self._entries[cell]
 
-    def _enters(self, cell: Cell, larger: Cell) -> bool:
-        """Tell whether some rate on the larger cell leads into it from the smaller one.
+    def _can_enter(self, cell: Cell, larger: Cell) -> bool:
+        """Return whether some rate on the larger cell leads into it from the smaller one.
 
         Rates form a cone: strictly positive may be read as at least one.
         """
@@ -126,33 +156,25 @@ class Flow:
         return bool(program.is_satisfiable())
 
 
-def _mix(rates: Sequence[Rate], weights: ppl.Generator) -> Rate:
-    """Return a combination of rates."""
-    y = [Fraction(0)] * len(rates[0].y)
-    impulse = [Fraction(0)] * len(rates[0].impulse)
-    forms = [Fraction(0)] * len(rates[0].forms)
-    for weight, rate in zip(weights.coefficients(), rates, strict=True):
-        if weight:
-            y = add_scaled(y, Fraction(int(weight)), rate.y)
-            impulse = add_scaled(impulse, Fraction(int(weight)), rate.impulse)
-            forms = add_scaled(forms, Fraction(int(weight)), rate.forms)
-    return Rate(y, impulse, forms)
-
-
-def expression(row: Sequence[Fraction]) -> ppl.Linear_Expression:
+def expression(row: Iterable[mpq]) -> ppl.Linear_Expression:
     """Return a linear form, up to a positive factor."""
     return ppl.Linear_Expression(integers(row), 0)
 
 
-def point(y: Sequence[Fraction]) -> ppl.Generator:
+def point(y: Exact) -> ppl.Generator:
     """Return a point."""
-    unit = math.lcm(*(x.denominator for x in y))
-    return ppl.point(ppl.Linear_Expression([int(x * unit) for x in y], 0), unit)
+    unit = gmpy2.lcm(*(x.denominator for x in y))
+    return ppl.point(
+        ppl.Linear_Expression([x.numerator * (unit // x.denominator) for x in y], 0), unit
+    )
 
 
-def vertices(polyhedron: ppl.C_Polyhedron) -> list[Vector]:
+def coordinates(point: ppl.Generator) -> Exact:
+    """Return the coordinates of a point."""
+    divisor = point.divisor()
+    return np.array([mpq(x, divisor) for x in point.coefficients()])
+
+
+def vertices(polyhedron: ppl.C_Polyhedron) -> list[Exact]:
     """Return the vertices of a bounded polyhedron; those of an impact are, since energy falls."""
-    return [
-        [Fraction(int(x), int(g.divisor())) for x in g.coefficients()]
-        for g in polyhedron.minimized_generators()
-    ]
+    return [coordinates(vertex) for vertex in polyhedron.minimized_generators()]

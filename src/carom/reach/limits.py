@@ -8,44 +8,36 @@ into a bound on one direction; whatever they are, it can be checked in rational 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import ppl
+from gmpy2 import mpq
 from scipy.optimize import minimize
 
 from carom.reach.flow import expression
 from carom.reach.inclusion import Inclusion, Rate
-from carom.reach.rational import Matrix, Vector, add_scaled, dot, integers, solve, times
+from carom.reach.rational import ZERO, Exact, integers, solve
 from carom.typing import FloatArray
 
 DIGITS = 9
-"""Multipliers and bounds are rounded to so many decimals of their scale."""
+"""Decimals of their scale to which multipliers and bounds are rounded."""
 
 
 class Limit(NamedTuple):
-    """A proof that direction . y <= bound at the end of an impact.
+    """A proof that direction . y <= bound at the end of an impact."""
 
-    Attributes:
-        direction: (d,) a linear form of the coordinates.
-        bound: The most that it can be.
-        separation: (m,) multipliers >= 0 of the normal velocities.
-        momentum: (d,) a form that no rate lowers.
-    """
-
-    direction: Vector
-    bound: Fraction
-    separation: Vector
-    momentum: Vector
+    direction: Exact
+    bound: mpq
+    separation: Exact  # (m,) multipliers >= 0 of the normal velocities
+    momentum: Exact  # (d,) a form that no rate lowers
 
 
 def limits(inclusion: Inclusion) -> list[tuple[Limit, Limit]]:
     """Return for every contact velocity a bound on its negative and one on itself."""
     facets = _facets(all_rates(inclusion), inclusion.dimension)
     return [
-        (limit(inclusion, [-x for x in row], facets), limit(inclusion, row, facets))
-        for row in inclusion.rows
+        (limit(inclusion, -row, facets), limit(inclusion, row, facets)) for row in inclusion.rows
     ]
 
 
@@ -62,17 +54,16 @@ def proved_end(inclusion: Inclusion) -> ppl.C_Polyhedron | None:
     return end
 
 
-def limit(inclusion: Inclusion, direction: Vector, facets: Matrix) -> Limit:
+def limit(inclusion: Inclusion, direction: Exact, facets: list[Exact]) -> Limit:
     """Bound one direction, with the best multipliers that floats find."""
     normals = _normals(inclusion)
-    scale = [Fraction(1, max(map(abs, facet))) for facet in facets]
-    rows = normals + [[s * x for x in facet] for s, facet in zip(scale, facets, strict=True)]
+    rows = np.vstack([normals, *(facet / max(map(abs, facet)) for facet in facets)])
     weights = _best_weights(inclusion, direction, rows, len(normals))
-    momentum = [Fraction(0)] * inclusion.dimension
-    for weight, row in zip(weights[len(normals) :], rows[len(normals) :], strict=True):
-        momentum = add_scaled(momentum, weight, row)
-    trial = Limit(direction, Fraction(0), weights[: len(normals)], momentum)
-    return trial._replace(bound=_root_above(_power(inclusion, trial)) - _gain(inclusion, momentum))
+    momentum = np.where(np.arange(len(rows)) < len(normals), ZERO, weights) @ rows
+    trial = Limit(direction, ZERO, weights[: len(normals)], momentum)
+    return trial._replace(
+        bound=_root_above(_power(inclusion, trial)) - momentum @ inclusion.y_start
+    )
 
 
 def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
@@ -81,10 +72,10 @@ def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
     With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
     and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
     """
-    room = limit.bound + _gain(inclusion, limit.momentum)
+    room = limit.bound + limit.momentum @ inclusion.y_start
     return (
         all(x >= 0 for x in limit.separation)
-        and all(dot(limit.momentum, rate.y) >= 0 for rate in all_rates(inclusion))
+        and all(limit.momentum @ rate.y >= 0 for rate in all_rates(inclusion))
         and room >= 0
         and room * room >= _power(inclusion, limit)
     )
@@ -95,51 +86,42 @@ def all_rates(inclusion: Inclusion) -> list[Rate]:
     return inclusion.acting((0,) * len(inclusion.forms))
 
 
-def _gain(inclusion: Inclusion, momentum: Vector) -> Fraction:
-    return dot(momentum, inclusion.y_start)
-
-
-def _power(inclusion: Inclusion, limit: Limit) -> Fraction:
+def _power(inclusion: Inclusion, limit: Limit) -> mpq:
     """Return (p . A p) (y_start . A^-1 y_start)."""
-    p = add_scaled(limit.direction, Fraction(1), limit.momentum)
-    for weight, normal in zip(limit.separation, _normals(inclusion), strict=True):
-        p = add_scaled(p, weight, normal)
-    A = inclusion.delassus
-    inverse = [row[0] for row in solve(A, [[x] for x in inclusion.y_start])]
-    return dot(p, times(A, p)) * dot(inclusion.y_start, inverse)
+    p = limit.direction + limit.momentum + limit.separation @ _normals(inclusion)
+    A, start = inclusion.delassus, inclusion.y_start
+    return (p @ A @ p) * (start @ solve(A, start[:, None])[:, 0])
 
 
-def _normals(inclusion: Inclusion) -> Matrix:
+def _normals(inclusion: Inclusion) -> Exact:
     return inclusion.rows[:: inclusion.width]
 
 
-def _facets(rates: Sequence[Rate], dimension: int) -> Matrix:
+def _facets(rates: Sequence[Rate], dimension: int) -> list[Exact]:
     """Return the extreme forms that no rate lowers."""
     polar = ppl.C_Polyhedron(dimension, "universe")
     for rate in rates:
         polar.add_constraint(expression(rate.y) >= 0)
-    out: Matrix = []
+    out: list[Exact] = []
     for generator in polar.minimized_generators():
-        numbers = [Fraction(int(x)) for x in generator.coefficients()]
+        numbers = np.array([mpq(x) for x in generator.coefficients()])
         if generator.is_ray() or generator.is_line():
             out.append(numbers)
         if generator.is_line():
-            out.append([-x for x in numbers])
+            out.append(-numbers)
     return out
 
 
-def _best_weights(
-    inclusion: Inclusion, direction: Vector, rows: Matrix, num_normals: int
-) -> Vector:
+def _best_weights(inclusion: Inclusion, direction: Exact, rows: Exact, num_normals: int) -> Exact:
     """Return multipliers >= 0 that make the bound small, rounded; any would do."""
-    root = np.linalg.cholesky(np.array(inclusion.delassus, np.float64))
-    start = np.array(inclusion.y_start, np.float64)
+    root = np.linalg.cholesky(inclusion.delassus.astype(np.float64))
+    start = inclusion.y_start.astype(np.float64)
     speed = float(np.linalg.norm(np.linalg.solve(root, start)))
-    forms = np.array(rows, np.float64)
+    forms = rows.astype(np.float64)
     lengths = np.linalg.norm(forms @ root, axis=1)
     lengths[lengths == 0.0] = 1.0
     forms = forms / lengths[:, None]
-    fixed = np.array(direction, np.float64)
+    fixed = direction.astype(np.float64)
     gains = forms @ start
     gains[:num_normals] = 0.0
 
@@ -150,14 +132,15 @@ def _best_weights(
         return speed * length - float(weights @ gains), slope
 
     found = minimize(value, np.zeros(len(forms)), jac=True, bounds=[(0.0, None)] * len(forms))
-    return [Fraction(round(max(x, 0.0) * 10**DIGITS), 10**DIGITS) for x in found.x / lengths]
+    weights = (found.x / lengths).tolist()
+    return np.array([mpq(round(max(x, 0.0) * 10**DIGITS), 10**DIGITS) for x in weights])
 
 
-def _root_above(x: Fraction) -> Fraction:
+def _root_above(x: mpq) -> mpq:
     """Return a fraction a little above the square root of x."""
     if not x:
-        return Fraction(0)
-    guess = Fraction(float(x) ** 0.5) * (1 + Fraction(1, 10**DIGITS))
+        return ZERO
+    guess = mpq(float(x) ** 0.5) * (1 + mpq(1, 10**DIGITS))
     while guess * guess < x:
         guess *= 2
     return guess

@@ -1,85 +1,80 @@
-"""Exact linear algebra on small matrices of fractions."""
+"""Exact linear algebra on small arrays of rational numbers: NumPy arrays of GMP's `mpq`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
-Vector = list[Fraction]
-Matrix = list[Vector]
+import gmpy2
+import numpy as np
+from gmpy2 import mpq
+from numpy.typing import NDArray
 
+Exact = NDArray[np.object_]
 
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """Return a . b."""
-    return sum((p * q for p, q in zip(a, b, strict=True) if p and q), Fraction(0))
-
-
-def times(matrix: Iterable[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
-    """Return matrix @ x."""
-    return [dot(row, x) for row in matrix]
+ZERO = mpq(0)
+ONE = mpq(1)
 
 
-def transpose(matrix: Sequence[Sequence[Fraction]]) -> Matrix:
-    """Return the transpose of a matrix that is not empty."""
-    return [list(column) for column in zip(*matrix, strict=True)]
+def exactly(array: Any) -> Exact:
+    """Return an array of floats or integers as it is, in rationals."""
+    return np.asarray(np.frompyfunc(mpq, 1, 1)(np.asarray(array)), dtype=object)
 
 
-def add_scaled(a: Sequence[Fraction], factor: Fraction, b: Sequence[Fraction]) -> Vector:
-    """Return a + factor * b."""
-    return [p + factor * q for p, q in zip(a, b, strict=True)]
+def identity(n: int) -> Exact:
+    """Return the identity (n, n)."""
+    return exactly(np.eye(n))
 
 
-def solve(a: Sequence[Sequence[Fraction]], b: Sequence[Sequence[Fraction]]) -> Matrix:
-    """Solve a x = b for a square and regular a (n, n) and b (n, k), by Gauss and Jordan."""
-    n = len(a)
-    rows = [list(p) + list(q) for p, q in zip(a, b, strict=True)]
-    for k in range(n):
-        pivot = next(i for i in range(k, n) if rows[i][k])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        inverse = 1 / rows[k][k]
-        rows[k] = [x * inverse for x in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = add_scaled(rows[i], -rows[i][k], rows[k])
-    return [row[n:] for row in rows]
+def rounded(array: Any, step: Any) -> Exact:
+    """Round floats to multiples of the greatest power of ten that is at most step."""
+    return np.asarray(np.frompyfunc(round_to, 2, 1)(array, step), dtype=object)
 
 
-def round_to(x: float, step: float) -> Fraction:
+def round_to(x: float, step: float) -> mpq:
     """Round x to a multiple of the greatest power of ten that is at most step."""
     unit = Fraction(10) ** math.floor(math.log10(step))
-    return round(Fraction(x) / unit) * unit
+    return mpq(round(Fraction(x) / unit) * unit)
 
 
-def integers(row: Sequence[Fraction]) -> list[int]:
+def integers(row: Iterable[mpq]) -> list[gmpy2.mpz]:
     """Scale a vector by a positive number to coprime integers."""
-    common = math.lcm(*(x.denominator for x in row))
-    numbers = [int(x * common) for x in row]
-    divisor = math.gcd(*numbers) or 1
+    numbers = list(row)
+    common = gmpy2.lcm(*(x.denominator for x in numbers))
+    numbers = [x.numerator * (common // x.denominator) for x in numbers]
+    divisor = gmpy2.gcd(*numbers) or 1
     return [x // divisor for x in numbers]
 
 
-def null_space(matrix: Sequence[Sequence[Fraction]], width: int) -> Matrix:
-    """Return a basis of the vectors x (width,) with matrix @ x = 0."""
-    rows = [list(row) for row in matrix]
+def solve(a: Exact, b: Exact) -> Exact:
+    """Solve a x = b for a square and regular a (n, n) and b (n, k)."""
+    rows, _ = _reduced(np.hstack([a, b]), len(a))
+    return rows[:, len(a) :]
+
+
+def null_space(matrix: Exact) -> Exact:
+    """Return a basis (k, n) of the vectors x with matrix (r, n) @ x = 0."""
+    width = matrix.shape[1]
+    rows, pivots = _reduced(matrix.copy(), width)
+    free = [column for column in range(width) if column not in pivots]
+    basis = identity(width)[free]
+    basis[:, pivots] = -rows[: len(pivots), free].T
+    return basis
+
+
+def _reduced(rows: Exact, width: int) -> tuple[Exact, list[int]]:
+    """Return reduced row echelon form in the first columns, by Gauss and Jordan, and its pivots."""
     pivots: list[int] = []
     for column in range(width):
         at = len(pivots)
-        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        inverse = 1 / rows[at][column]
-        rows[at] = [x * inverse for x in rows[at]]
-        for i in range(len(rows)):
-            if i != at and rows[i][column]:
-                rows[i] = add_scaled(rows[i], -rows[i][column], rows[at])
-        pivots.append(column)
-    basis = []
-    for free in sorted(set(range(width)) - set(pivots)):
-        x = [Fraction(0)] * width
-        x[free] = Fraction(1)
-        for i, column in enumerate(pivots):
-            x[column] = -rows[i][free]
-        basis.append(x)
-    return basis
+        below = np.flatnonzero(rows[at:, column])
+        if len(below):
+            rows[[at, at + below[0]]] = rows[[at + below[0], at]]
+            rows[at] = rows[at] / rows[at, column]
+            for i in np.flatnonzero(rows[:, column]):
+                if i != at:
+                    rows[i] = rows[i] - rows[i, column] * rows[at]
+            pivots.append(column)
+    return rows, pivots

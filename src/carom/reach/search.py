@@ -14,25 +14,21 @@ from heapq import heappop, heappush
 
 import ppl
 
-from carom.reach.cover import held_by, is_covered
-from carom.reach.flow import Flow, Part
-from carom.reach.inclusion import Cell
-from carom.reach.solid import Solid
+from carom.problem import ImpactProblem
+from carom.reach.cover import Solid, held_by, is_covered
+from carom.reach.flow import Flow, OutOfTime, Part
+from carom.reach.inclusion import Cell, rationalize
 
 MOST_SPLITS = 8
-"""Into so many parts a polyhedron is split, at most, to see whether several others cover it."""
+"""Maximum number of splits of a polyhedron, to see whether several others cover it together."""
 
 
 @dataclass(eq=False)
 class Node:
     """What is reached within one cell from one polyhedron.
 
-    Attributes:
-        cell: The cell.
-        entered: Where the motion comes from: a part of what the parent reaches.
-        reached: What it reaches within the closed cell.
-        parent: The node before; None at the start.
-        is_dropped: Whether a larger one took its place; what waits because of it need not.
+    It was entered by a motion out of its parent, which is None at the start. If a larger one took
+    its place it is dropped, and what waits because of it need not.
     """
 
     cell: Cell
@@ -53,12 +49,13 @@ class Search:
 
     Attributes:
         flow: The inclusion's motions.
+        starts: Where contacts at rest start the impact, what is taken before all else.
         known: Nodes by cell, none of which lies in another.
-        num_steps: How many polyhedra were taken from the list.
-        is_complete: Whether the list is empty.
+        num_steps: Number of polyhedra that were taken from the list.
     """
 
     flow: Flow
+    starts: list[Part] = field(default_factory=list)
     known: dict[Cell, list[Node]] = field(default_factory=dict)
     waiting: list[tuple[int, int, Part, Node | None]] = field(default_factory=list)
     num_steps: int = 0
@@ -66,8 +63,8 @@ class Search:
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether nothing is missing."""
-        return not self.waiting
+        """Return whether nothing is missing."""
+        return self.num_pushed > 0 and not self.waiting
 
     @property
     def num_polyhedra(self) -> int:
@@ -75,18 +72,29 @@ class Search:
         return sum(len(nodes) for nodes in self.known.values())
 
     def run(self, max_seconds: float, max_polyhedra: int) -> None:
-        """Go on until the list empties or the budget ends."""
-        deadline = time.monotonic() + max_seconds
-        if not self.known:
+        """Go on until the list empties or the budget ends, one polyhedron at least.
+
+        Time only decides how many steps are taken, never what a step does: a search with as many
+        steps is the same search.
+        """
+        self.flow.deadline = time.monotonic() + max_seconds
+        if not self.num_pushed:
+            for number, part in enumerate(self.starts, start=-len(self.starts)):
+                heappush(self.waiting, (-1, number, part, None))
             self._push(self.flow.start(), None)
-        while self.waiting:
-            if time.monotonic() > deadline or self.num_steps >= max_polyhedra:
-                return
-            *_, part, parent = heappop(self.waiting)
+        while self.waiting and self.num_steps < max_polyhedra:
+            entry = heappop(self.waiting)
+            *_, part, parent = entry
             if parent is not None and parent.is_dropped:
                 continue
+            try:
+                self._take(part, parent)
+            except OutOfTime:
+                heappush(self.waiting, entry)
+                return
             self.num_steps += 1
-            self._take(part, parent)
+            if time.monotonic() > self.flow.deadline:
+                return
 
     def finals(self) -> list[Node]:
         """Return the nodes in which the impact is over."""
@@ -95,7 +103,12 @@ class Search:
             for cell, nodes in self.known.items()
             if self.flow.inclusion.is_final(cell)
             for node in nodes
+            if not self.stays(node.reached)
         ]
+
+    def stays(self, polyhedron: ppl.C_Polyhedron) -> bool:
+        """Return whether contacts at rest should act, and a polyhedron is where they do not."""
+        return bool(self.starts) and bool(self.starts[0].polyhedron.contains(polyhedron))
 
     def _take(self, part: Part, parent: Node | None) -> None:
         polyhedron, cell = part
@@ -108,16 +121,18 @@ class Search:
         if is_covered(solid, [node.solid for node in known], MOST_SPLITS):
             return
         node = self._reach(part, parent)
+        is_final = self.flow.inclusion.is_final(cell)
+        # Asked before anything is noted, because time may run out meanwhile.
+        larger = [] if is_final else self.flow.entries(cell)
         held = held_by(node.solid, [other.solid for other in known])
         for other, is_held in zip(known, held, strict=True):
             other.is_dropped = is_held
         self.known[cell] = [*(other for other in known if not other.is_dropped), node]
-        if self.flow.inclusion.is_final(cell):
-            return
-        for face in self.flow.faces(node.reached, cell):
-            self._push(face, node)
-        for larger in self.flow.entries(cell):
-            self._push(Part(node.reached, larger), node)
+        if not is_final:
+            for face in self.flow.faces(node.reached, cell):
+                self._push(face, node)
+            for each in larger:
+                self._push(Part(node.reached, each), node)
 
     def _reach(self, part: Part, parent: Node | None) -> Node:
         """Return what is reached from a part within its cell."""
@@ -133,7 +148,13 @@ class Search:
         heappush(self.waiting, (size, self.num_pushed, part, parent))
 
 
-def first_motions(flow: Flow) -> list[Part]:
+def pose(problem: ImpactProblem, *, zero: float, grid: float) -> Search:
+    """Return the search of an impact, not yet begun."""
+    flow = Flow(rationalize(problem, zero=zero, grid=grid))
+    return Search(flow, _first_motions(flow) if problem.starts_at_rest else [])
+
+
+def _first_motions(flow: Flow) -> list[Part]:
     """Return the start of an exact search once for every closed cell in which it can move.
 
     A motion that no contact approaches on is one along the face of a cell in which one does: it
@@ -150,9 +171,3 @@ def first_motions(flow: Flow) -> list[Part]:
             signs[block * flow.inclusion.normals(cell).index(0)] = -1
         moving[tuple(signs)] = start._replace(cell=tuple(signs))
     return list(moving.values())
-
-
-def start_search(search: Search, parts: list[Part]) -> None:
-    """Let parts wait, to be taken before all others."""
-    for number, part in enumerate(parts, start=-len(parts)):
-        heappush(search.waiting, (-1, number, part, None))

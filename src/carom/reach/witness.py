@@ -1,4 +1,4 @@
-"""Tell how a velocity is reached: a sequence of straight motions through cells.
+"""Find how a velocity is reached: a sequence of straight motions through cells.
 
 Every polyhedron of a search knows where it came from. Backwards from a point, a linear program in
 each cell finds where the motion entered it, and how much each contact acted.
@@ -6,52 +6,77 @@ each cell finds where the motion entered it, and how much each contact acted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from typing import NamedTuple
 
+import gmpy2
+import numpy as np
 import ppl
 
-from carom.reach.flow import Flow
-from carom.reach.inclusion import Cell, Rate
-from carom.reach.rational import Vector, add_scaled
+from carom.kernels.tolerances import MATCH
+from carom.outcomes.kinds import describe_mode
+from carom.outcomes.path import ImpactPath
+from carom.problem import ImpactProblem
+from carom.reach.flow import Flow, coordinates
+from carom.reach.inclusion import Cell, Inclusion, Rate
+from carom.reach.rational import Exact, exactly
 from carom.reach.search import Node
+from carom.typing import FloatArray
 
 
-@dataclass(frozen=True)
-class Step:
-    """A straight motion within one closed cell.
-
-    Attributes:
-        cell: The cell.
-        impulse: (c,) impulses of all contacts, contact by contact, normal first.
-        y: Where it ends.
-    """
+class Step(NamedTuple):
+    """A straight motion within one closed cell, and the impulses (c,) of all contacts in it."""
 
     cell: Cell
-    impulse: Vector
-    y: Vector
+    impulse: Exact
 
 
-def trace(flow: Flow, node: Node, y: Vector) -> list[Step]:
+def nearest(inclusion: Inclusion, nodes: Sequence[Node], v: FloatArray) -> tuple[Node, Exact]:
+    """Return the point y of what nodes reach that is nearest to a velocity (nv,), and its node."""
+    y = inclusion.coordinates(exactly(v))
+    found = [(node, *_nearest(node.reached, y)) for node in nodes]
+    node, point, _ = min(found, key=lambda each: each[2])
+    return node, point
+
+
+def trace(flow: Flow, node: Node, y: Exact) -> list[Step]:
     """Return the motions that lead from the start to a point y of what a node reaches."""
     steps: list[Step] = []
     at: Node | None = node
     while at is not None:
         rays = [] if flow.inclusion.is_final(at.cell) else flow.rays(at.cell)
-        entry, weights = _enter(at.entered, rays, y)
-        impulse = [Fraction(0)] * len(flow.inclusion.rows)
-        for weight, ray in zip(weights, rays, strict=True):
-            impulse = add_scaled(impulse, weight, ray.impulse)
+        y, weights = _enter(at.entered, rays, y)
         if any(weights):
-            steps.append(Step(at.cell, impulse, y))
-        y = entry
+            steps.append(Step(at.cell, weights @ np.array([ray.impulse for ray in rays])))
         at = at.parent
     return steps[::-1]
 
 
-def nearest(polyhedron: ppl.C_Polyhedron, y: Sequence[Fraction]) -> tuple[Vector, Fraction]:
+def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
+    """Write motions in floats; velocities follow from the impulses.
+
+    A path leads to a velocity in floats, which lies beside the vertex that is meant. What contacts
+    do on that last bit of the way is no part of the story, and is left out.
+    """
+    m, width = problem.num_contacts, 1 + problem.num_tangents
+    impulses = np.array([step.impulse.astype(np.float64) for step in steps])
+    blocks = impulses.reshape(len(steps), m, width)
+    acts = np.abs(blocks).max(axis=2, initial=0.0) > MATCH * problem.space.impulse_unit
+    blocks = np.where(acts[:, :, None], blocks, 0.0)
+    kept = np.flatnonzero(acts.any(axis=1))
+    modes = (_modes(steps[i].cell, blocks[i]) for i in kept.tolist())
+    return ImpactPath.of_impulses(problem, blocks[kept].reshape(len(kept), m * width), modes)
+
+
+def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
+    """Describe what every contact does in a cell, where impulses (m, 1 + d) act."""
+    width = len(cell) // len(blocks)
+    return tuple(
+        describe_mode(cell[i * width : (i + 1) * width], block) for i, block in enumerate(blocks)
+    )
+
+
+def _nearest(polyhedron: ppl.C_Polyhedron, y: Exact) -> tuple[Exact, gmpy2.mpq]:
     """Return a point of a polyhedron whose largest coordinate difference to y is least."""
     d = len(y)
     program = ppl.MIP_Problem(d + 1)
@@ -63,13 +88,11 @@ def nearest(polyhedron: ppl.C_Polyhedron, y: Sequence[Fraction]) -> tuple[Vector
         program.add_constraint(unit * ppl.Variable(k) + unit * radius >= y[k].numerator)
     program.set_objective_function(ppl.Linear_Expression(radius))
     program.set_optimization_mode("minimization")
-    *point, distance = _coordinates(program.optimizing_point())
-    return point, distance
+    found = coordinates(program.optimizing_point())
+    return found[:-1], found[-1]
 
 
-def _enter(
-    entered: ppl.C_Polyhedron, rays: Sequence[Rate], y: Vector
-) -> tuple[Vector, list[Fraction]]:
+def _enter(entered: ppl.C_Polyhedron, rays: Sequence[Rate], y: Exact) -> tuple[Exact, Exact]:
     """Find a point p of a polyhedron and weights w >= 0 with p + sum w r = y, of least sum."""
     d = len(y)
     program = ppl.MIP_Problem(d + len(rays))
@@ -80,17 +103,12 @@ def _enter(
         total += ppl.Variable(d + j)
     for k in range(d):
         row = [ray.y[k] for ray in rays]
-        unit = math.lcm(y[k].denominator, *(x.denominator for x in row))
+        unit = gmpy2.lcm(y[k].denominator, *(x.denominator for x in row))
         left = unit * ppl.Variable(k)
         for j, x in enumerate(row):
-            left += int(x * unit) * ppl.Variable(d + j)
-        program.add_constraint(left == int(y[k] * unit))
+            left += (x * unit).numerator * ppl.Variable(d + j)
+        program.add_constraint(left == (y[k] * unit).numerator)
     program.set_objective_function(total)
     program.set_optimization_mode("minimization")
-    found = _coordinates(program.optimizing_point())
+    found = coordinates(program.optimizing_point())
     return found[:d], found[d:]
-
-
-def _coordinates(point: ppl.Generator) -> Vector:
-    divisor = int(point.divisor())
-    return [Fraction(int(x), divisor) for x in point.coefficients()]

@@ -1,0 +1,323 @@
+"""Find the post-impact set of an impact within a budget: exactly, or from outside.
+
+A search is tried first. If it does not end, its start is enclosed by a set that no motion leaves:
+if that adds nothing to what was found, nothing is missing. When the budget ends, such sets bound
+the outcomes from outside; where none is found in time, energy and momentum do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import ppl
+from gmpy2 import mpq
+
+from carom.errors import NotResolvedExactly
+from carom.outcomes.kinds import describe_signs
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.polytope import Polytope
+from carom.problem import ImpactProblem
+from carom.reach.check import Cover, is_closed, is_inside
+from carom.reach.closing import Closing
+from carom.reach.envelope import enclose, energy_bounds
+from carom.reach.flow import vertices
+from carom.reach.inclusion import Cell, Inclusion
+from carom.reach.limits import proved_end
+from carom.reach.rational import ZERO, Exact, null_space
+from carom.reach.record import LAW, SearchRecord, nothing_happens
+from carom.reach.search import Search, pose
+
+MOST_DIMENSIONS = 6
+"""Most independent contact velocities: beyond, one operation on polyhedra can take minutes, and
+could not be stopped when the budget ends."""
+
+MOST_DIMENSIONS_OUTSIDE = 10
+"""The same for bounds: in more dimensions they have thousands of corners."""
+
+MOST_CELLS = 5000
+"""Most choices of what all contacts do, in space: beyond, say with three contacts, to list those
+that can follow one takes minutes."""
+
+FIRST_LOOK = 0.05
+"""Share of the time after which the start is enclosed: if that adds nothing, nothing is missing."""
+
+NEGLIGIBLE = 1e-9
+"""Share of a contact velocity that may be dropped, as in `zero` and in what counts as sticking."""
+
+CHECK = 1e-8
+"""Tolerance of the check of every complete set, as a share of what the energy could give: ten times
+what is taken to be zero, for ill-conditioned data."""
+
+ADVICE = "allow more with max_seconds and max_polyhedra, or sample with carom.Routh"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may take, what to do when that ends, and how to round: see `RouthExact`."""
+
+    max_seconds: float
+    max_polyhedra: int
+    on_budget: str
+    zero: float
+    grid: float
+
+
+def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
+    """Return all outcomes, or an outer set without samples; None if contacts at rest cannot act.
+
+    Raises:
+        NotResolvedExactly: The budget ended, and on_budget is "raise"; or the contacts are too
+            many, or too close to dependent, for any set.
+    """
+    if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
+        return nothing_happens(problem)
+    if not problem.v_pre.any():
+        return None
+    search = pose(problem, zero=budget.zero, grid=budget.grid)
+    if problem.starts_at_rest and not search.starts:
+        return None
+    return _Task(problem, budget, search).run()
+
+
+def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
+    """Return why no budget would do for an exact search, if so."""
+    if inclusion.dimension > MOST_DIMENSIONS:
+        return (
+            f"{inclusion.dimension} independent contact velocities are too many for an exact set "
+            f"(at most {MOST_DIMENSIONS})"
+        )
+    m, k = problem.num_contacts, problem.num_directions
+    # A contact has at least 2 k + 1 ways to slide or stick; to count them takes k^2.
+    if problem.num_tangents > 1 and (
+        (3 * (2 * k + 1)) ** m > MOST_CELLS or (3 * len(inclusion.frictions)) ** m > MOST_CELLS
+    ):
+        return (
+            f"{m} contact{'s' if m > 1 else ''} in space with {k} friction directions are too "
+            f"many for an exact set"
+        )
+    return None
+
+
+@dataclass(eq=False)
+class _Task:
+    """One impact, what may be spent on it, and what is known and what waits."""
+
+    problem: ImpactProblem
+    budget: Budget
+    search: Search
+
+    @property
+    def inclusion(self) -> Inclusion:
+        return self.search.flow.inclusion
+
+    @cached_property
+    def too_much(self) -> str | None:
+        return too_much(self.problem, self.inclusion)
+
+    @cached_property
+    def energy(self) -> ppl.Constraint_System:
+        return energy_bounds(self.inclusion)
+
+    def run(self) -> PolyhedralSet | None:
+        self.check_rank()
+        if self.too_much is not None:
+            return self.outer(self.too_much)
+        seconds, polyhedra = self.budget.max_seconds, self.budget.max_polyhedra
+        end = time.monotonic() + seconds
+        self.search.run(FIRST_LOOK * seconds, polyhedra)
+        if not self.search.is_complete:
+            # Some searches never end, though all that can happen is found early.
+            cover = self.enclosed(self.joined, FIRST_LOOK * seconds)
+            if cover is not None and self.adds_nothing(cover):
+                return self.complete("a set that no motion leaves adds nothing to what was found")
+            self.search.run(end - time.monotonic(), polyhedra)
+        if self.search.is_complete:
+            return self.complete("every order of events was followed to its end")
+        ended = (
+            f"{polyhedra:,} polyhedra" if self.search.num_steps >= polyhedra else f"{seconds:g} s"
+        )
+        return self.outer(f"the budget of {ended} ended")
+
+    def check_rank(self) -> None:
+        """Refuse contacts of which too little is independent to resolve, and too much to drop."""
+        neglected = self.inclusion.neglected
+        if neglected.max() > NEGLIGIBLE:
+            k = int(neglected.argmax())
+            raise NotResolvedExactly(
+                f"not resolved exactly: only {neglected[k]:.1g} of the velocity of contact "
+                f"{self.problem.contacts[k // self.inclusion.width]} is independent of the others, "
+                f"which is too little for exact arithmetic; make them depend exactly, or sample "
+                f"with carom.Routh",
+                self.problem,
+            )
+
+    def complete(self, how: str) -> PolyhedralSet | None:
+        ends = [(node.cell, node.reached) for node in self.search.finals()]
+        if not ends:
+            return None
+        found = self.set_of(ends, True, how)
+        self.check_physics(found)
+        return found
+
+    def check_physics(self, found: PolyhedralSet) -> None:
+        """Refuse a set in which a contact of the problem approaches, or energy has risen."""
+        problem, v = self.problem, found.v_post
+        # What floats leave of zero where large velocities cancel.
+        noise = 1e-12 * np.abs(v) @ np.abs(problem.J_n).T
+        approach = (-(v @ problem.J_n.T) - noise).max(axis=0) / problem.space.velocity_unit
+        gain = float(np.sqrt(2.0 * problem.kinetic_energy(v).max())) / problem.energy_norm - 1.0
+        if approach.max() > CHECK or gain > CHECK:
+            name = problem.contacts[int(approach.argmax())]
+            what = f"{name} still approaches" if approach.max() > CHECK else "energy rises"
+            raise NotResolvedExactly(
+                f"not resolved exactly: {what} in the set that was found, because the data are too "
+                f"ill-conditioned to be rounded to {self.budget.grid:g}; sample with carom.Routh",
+                problem,
+            )
+
+    def enclosed(self, find: Callable[[float], Cover | None], max_seconds: float) -> Cover | None:
+        """Return polyhedra by cell that no motion leaves, if they are found and pass the check."""
+        cover = find(max_seconds)
+        # The check takes a start at which nothing collides for an end, and asks no more.
+        if (
+            cover is not None
+            and all(is_inside(p, cover.get(cell, [])) for p, cell in self.search.starts)
+            and is_closed(self.inclusion, cover, self.energy, max_seconds)
+        ):
+            return cover
+        return None
+
+    def closed(self, max_seconds: float) -> Cover | None:
+        """Return what a search reaches that is closed from outside, if it is in time."""
+        closing = Closing(self.search.flow, self.search.starts)
+        closing.run(max_seconds, self.budget.max_polyhedra)
+        if not closing.is_complete:
+            return None
+        return {cell: [node.reached for node in nodes] for cell, nodes in closing.known.items()}
+
+    def joined(self, max_seconds: float) -> Cover | None:
+        """Return one polyhedron per cell that holds all that is reached, if found in time."""
+        envelope = enclose(self.search.flow, self.energy, max_seconds)
+        return envelope and {cell: [polyhedron] for cell, polyhedron in envelope.items()}
+
+    def adds_nothing(self, cover: Cover) -> bool:
+        """Return whether the ends in a set that no motion leaves are all known to be reached."""
+        known = self.search.known
+        return all(
+            is_inside(end, [node.reached for node in known.get(cell, [])])
+            for cell, end in self.ends(cover)
+        )
+
+    def ends(self, cover: Cover) -> list[tuple[Cell, ppl.C_Polyhedron]]:
+        """Return the polyhedra in which the impact is over."""
+        return [
+            (cell, polyhedron)
+            for cell, polyhedra in cover.items()
+            if self.inclusion.is_final(cell)
+            for polyhedron in polyhedra
+        ]
+
+    def outer(self, reason: str) -> PolyhedralSet:
+        """Return an outer set, or say why there is none."""
+        if self.budget.on_budget == "raise":
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; {ADVICE}, or take on_budget='outer'", self.problem
+            )
+        if self.inclusion.dimension > MOST_DIMENSIONS_OUTSIDE:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}, and for an outer set (at most "
+                f"{MOST_DIMENSIONS_OUTSIDE}); sample with carom.Routh",
+                self.problem,
+            )
+        for find in () if self.too_much else (self.closed, self.joined):
+            cover = self.enclosed(find, 0.5 * self.budget.max_seconds)
+            if cover is not None:
+                ends = [end for end in self.ends(cover) if not self.search.stays(end[1])]
+                how = f"{reason}; it was checked that no motion leaves this outer set"
+                return self.set_of(ends, False, how)
+        return self.limits(reason)
+
+    def limits(self, reason: str) -> PolyhedralSet:
+        """Return bounds by energy, momentum and separation alone."""
+        end = proved_end(self.inclusion)
+        if end is None:
+            raise NotResolvedExactly(
+                f"not resolved exactly: {reason}; no outer set was found either; {ADVICE}",
+                self.problem,
+            )
+        how = (
+            f"{reason}; the outer set follows no order of events: it is bounds by energy, momentum "
+            f"and separation, which are loose, each with a proof that was checked"
+        )
+        kind = "not told apart"
+        return self._polyhedral((_in_velocities(self.inclusion, end, kind),), (kind,), False, how)
+
+    def set_of(
+        self, polyhedra: list[tuple[Cell, ppl.C_Polyhedron]], is_complete: bool, how: str
+    ) -> PolyhedralSet:
+        polytopes = tuple(
+            _in_velocities(self.inclusion, p, self.kind(cell)) for cell, p in polyhedra
+        )
+        cells = {c for cell, p in polyhedra for c in self.search.flow.cells_of(p, cell)}
+        kinds = tuple(sorted({self.kind(cell) for cell in cells}))
+        return self._polyhedral(polytopes, kinds, is_complete, how)
+
+    def _polyhedral(
+        self, polytopes: tuple[Polytope, ...], kinds: tuple[str, ...], is_complete: bool, how: str
+    ) -> PolyhedralSet:
+        budget, search = self.budget, self.search
+        record = SearchRecord(budget.zero, budget.grid, search.num_steps, search)
+        return PolyhedralSet(
+            problem=self.problem,
+            polytopes=polytopes,
+            law=LAW,
+            kinds=kinds,
+            is_complete=is_complete,
+            notes=(how, *self.inclusion.notes),
+            # The start is known wherever there is a search, however short.
+            num_polyhedra=0 if self.too_much else max(1, search.num_polyhedra),
+            # A point of an outer set need not be an outcome, to which there is a path.
+            origin=record if is_complete else None,
+        )
+
+    def kind(self, cell: Cell) -> str:
+        block = self.inclusion.block
+        signs = [cell[i : i + block] for i in range(0, len(cell), block)]
+        return describe_signs(self.problem.contacts, signs)
+
+
+def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str) -> Polytope:
+    """Return a polytope of contact coordinates in velocities.
+
+    The velocity cannot leave v_start + range(M^-1 J^T), which gives the first equations.
+    """
+    corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
+    conditions: list[Exact] = []
+    normals = null_space(inclusion.lift.T)
+    equations = list(np.hstack([normals, (normals @ inclusion.v_start)[:, None]]))
+    for constraint in polyhedron.minimized_constraints():
+        row = _row(inclusion, constraint)
+        (equations if constraint.is_equality() else conditions).append(row)
+    return Polytope(_frozen(corners), _frozen(conditions), _frozen(equations), kind)
+
+
+def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Exact:
+    """Turn c . y + c0 >= 0 into a row (a, b) of a . v <= b."""
+    # PPL may leave out zeros at the end.
+    coefficients = constraint.coefficients()
+    factors = np.full(inclusion.dimension, ZERO)
+    factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
+    row = factors @ inclusion.pull
+    # pull v - y is the same for every y and its velocity.
+    offset = row @ inclusion.v_start - factors @ inclusion.y_start
+    return np.append(row, constraint.inhomogeneous_term() + offset)
+
+
+def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:
+    """Return rows in numbers that need no GMP, to keep and to save."""
+    return tuple(tuple(Fraction(int(x.numerator), int(x.denominator)) for x in row) for row in rows)
