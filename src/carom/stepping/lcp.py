@@ -23,7 +23,7 @@ from carom.contact_space import (
     step_matrix,
     step_vector,
 )
-from carom.errors import InvalidOption, InvalidProblem
+from carom.errors import InvalidOption
 from carom.kernels import lemke
 from carom.kernels.tolerances import DISTINCT, MATCH, RESIDUAL
 from carom.stepping.pieces import (
@@ -73,7 +73,7 @@ class LCP:
         contacts: For impact LCPs, what they were made of.
 
     Raises:
-        InvalidProblem: W is not square, w does not go with it, or an entry is not finite.
+        InvalidOption: W is not square, w does not go with it, or an entry is not finite.
 
     Examples:
         >>> from carom.stepping.lcp import LCP
@@ -87,10 +87,10 @@ class LCP:
     contacts: ContactStep | None = None
 
     def __init__(self, W: ArrayLike, w: ArrayLike, contacts: ContactStep | None = None) -> None:
-        matrix = checks.floats("W", W, InvalidProblem)
+        matrix = checks.floats("W", W)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InvalidProblem(f"W: expected a square matrix, got shape {matrix.shape}")
-        vector = checks.vector("w", w, len(matrix), InvalidProblem)
+            raise InvalidOption(f"W: expected a square matrix, got shape {matrix.shape}")
+        vector = checks.vector("w", w, len(matrix))
         matrix.flags.writeable = vector.flags.writeable = False
         object.__setattr__(self, "W", matrix)
         object.__setattr__(self, "w", vector)
@@ -105,10 +105,10 @@ class LCP:
             x: (n,) the candidate.
 
         Raises:
-            InvalidProblem: x is not n finite numbers.
+            InvalidOption: x is not n finite numbers.
         """
         scaled, rows, columns = self._scaled
-        candidate = checks.vector("x", x, len(self.w), InvalidProblem) / columns
+        candidate = checks.vector("x", x, len(self.w)) / columns
         return float(lemke.residual(scaled, rows * self.w, candidate))
 
     @cached_property
@@ -315,7 +315,7 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
         The solutions, each within the tolerance on its residual; none if there is none.
 
     Raises:
-        InvalidProblem: The problem is too large to be searched completely.
+        InvalidOption: The problem is too large to be searched completely.
 
     Examples:
         >>> from carom.stepping.lcp import LCP, solve_all
@@ -326,7 +326,7 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
     if lcp.contacts is not None:
         return _all_by_modes(lcp, lcp.contacts)
     if 2 ** len(lcp.w) > MOST_SUPPORTS:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"w: expected at most {int(np.log2(MOST_SUPPORTS))} unknowns to try all supports, "
             f"got {len(lcp.w)}; use solve with several covering vectors"
         )
@@ -340,7 +340,7 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
     space = ContactSpace.build(contacts.A, contacts.mu, contacts.directions, speed)
     capped = contacts.lambda_max is not None
     if not can_try_all_modes(space, capped=capped):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"contacts: expected at most {MOST_MODES} combinations of contact modes, got "
             f"{num_modes(space, capped=capped)}^{space.num_contacts}; use solve with several "
             f"covering vectors"

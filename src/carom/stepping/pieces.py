@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carom.contact_space import ContactSpace
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.kernels import pieces as kernel
 from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
@@ -132,7 +132,7 @@ def can_try_all_modes(space: ContactSpace, *, capped: bool) -> bool:
 def refuse_too_many(count: int) -> None:
     """Refuse to list more than MOST_SOLUTIONS."""
     if count > MOST_SOLUTIONS:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"W: expected at most {MOST_SOLUTIONS} solutions, got more; use solve with several "
             f"covering vectors"
         )
