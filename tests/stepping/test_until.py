@@ -11,7 +11,6 @@ from carom.outcomes.holdout import holdout_bound, velocity_map
 from carom.stepping.at_rest import StartedSampler
 from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
 from tests.outcomes.test_holdout import RockingMisses, most_failures, segment, segment_truth
-from tests.reference.samples import path_of
 
 REPETITIONS = 200
 DELTA = 0.3
@@ -37,7 +36,7 @@ def test_samples_are_those_of_a_run_without(name):
     plain = carom.Routh(num_samples=len(grown), seed=3).resolve(problem)
     same_samples(grown, plain)
     for i in (0, 131, len(grown) - 1):
-        one, other = path_of(grown, i), path_of(plain, i)
+        one, other = grown.path(i), plain.path(i)
         assert one.v.tobytes() == other.v.tobytes()
         assert one.modes == other.modes
         assert np.allclose(one.v[-1], grown.v_post[i], rtol=0, atol=1e-9)

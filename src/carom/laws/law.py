@@ -11,6 +11,7 @@ import numpy as np
 from carom import checks
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
+from carom.outcomes.points import PointSet
 from carom.problem import ImpactProblem
 
 
@@ -58,6 +59,9 @@ class ImpactLaw(ABC):
         """
         checks.integer("seed", seed, 0)
         outcomes = self.resolve(problem)
+        if isinstance(outcomes, PointSet):
+            # By number: two outcomes may have the same velocity and different paths.
+            return outcomes.path(int(np.random.default_rng(seed).integers(len(outcomes))))
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 

@@ -97,7 +97,8 @@ class Sequential(ImpactLaw):
         """Resolve an impact and pick one outcome by a seed, one step for each single impact.
 
         Names in the order that the problem does not have are passed over: in a motion not every
-        contact touches in every impact.
+        contact touches in every impact. Without an order, sequences have equal chances; above
+        seven contacts orders have, of which one is drawn.
 
         Args:
             problem: The impact.
@@ -107,9 +108,14 @@ class Sequential(ImpactLaw):
             InvalidOption: The order leaves a contact out, or the seed is no integer >= 0.
             ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
         """
-        if self.order is None:
-            return super().draw_path(problem, seed)
         names = (self.order,) if isinstance(self.order, str) else self.order
+        if names is None:
+            if problem.num_contacts <= MOST_ORDERED:
+                return super().draw_path(problem, seed)
+            # A draw needs one order only, where there are too many to list them all.
+            checks.integer("seed", seed, 0)
+            order = np.random.default_rng(seed).permutation(problem.num_contacts)
+            names = tuple(problem.contacts[i] for i in order)
         touching = tuple(name for name in names if name in problem.contacts)
         # Not super() on the new law: this method would pass names over for ever.
         return ImpactLaw.draw_path(replace(self, order=touching), problem, seed)

@@ -37,8 +37,12 @@ class PointSet(OutcomeSet):
     unfinished: tuple[str, ...]
 
     @abstractmethod
-    def _path(self, i: int) -> ImpactPath:
-        """Return the path to outcome i."""
+    def path(self, i: int) -> ImpactPath:
+        """Return how outcome number i came about; several may have the same velocity.
+
+        Args:
+            i: Number of the outcome, from 0 on.
+        """
 
     def _check_shapes(self) -> None:
         """Refuse arrays that do not belong together, as a damaged file may hold them."""
@@ -105,7 +109,7 @@ class PointSet(OutcomeSet):
         distance, i = self._tree.query(checks.vector("v", v, self.problem.num_velocities))
         if distance > tol:
             raise InvalidOption(f"v: expected an outcome; the nearest is {distance:.3g} away")
-        return self._path(int(i))
+        return self.path(int(i))
 
     def summary(self) -> str:
         return describe_points(self)
