@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import carom
 from carom.stepping.lcp import solve_all
 from tests.reference.impact_problems import ImpactLCP, random_problem
+from tests.reference.samples import path_of
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def first_steps(problem: carom.ImpactProblem, caps: FloatArray, seed: int) -> Fl
     law = carom.Routh(points=points.reshape(NUM_SAMPLES, -1), step_impulse=h, seed=seed)
     outcomes = law.resolve(problem)
     assert len(outcomes) > 0.5 * NUM_SAMPLES
-    after = np.array([outcomes.path(i).v[1] for i in range(len(outcomes))])
+    after = np.array([path_of(outcomes, i).v[1] for i in range(len(outcomes))])
     unit = np.repeat(problem.space.velocity_unit, problem.space.width)
     return problem.contact_velocity(after).reshape(len(after), -1) / unit
 
