@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.reference.samples import path_of
 
 import carom
 from carom.stepping.lcp import solve_all
 from tests.reference.impact_problems import ImpactLCP, random_problem
-from tests.reference.samples import path_of
 
 FloatArray = NDArray[np.float64]
 
