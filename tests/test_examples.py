@@ -18,7 +18,16 @@ GRAVITY = 9.81
 CLOSE = 1e-9
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def examples():
+    """Return the scripts, each marked with the optional packages that it uses."""
+    for path in EXAMPLES:
+        code = path.read_text(encoding="utf-8")
+        words = {"ppl": ("RouthExact", "post_impact_set"), "matplotlib": ("carom.plots",)}
+        needs = [package for package, used in words.items() if any(word in code for word in used)]
+        yield pytest.param(path, marks=[pytest.mark.needs(each) for each in needs], id=path.stem)
+
+
+@pytest.mark.parametrize("path", [*examples()])
 def test_example_runs_and_prints(path, tmp_path):
     """In a fresh folder, as a script, without a warning."""
     command = [sys.executable, "-W", "error", path]

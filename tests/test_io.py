@@ -205,14 +205,11 @@ def test_a_flipped_byte_is_refused_or_changes_nothing_but_a_number(kind, ending,
         path.write_bytes(bytes(damaged))
         try:
             again = carom.load(path)
-        except InvalidFile as error:
-            assert "\n" not in str(error)
+        except InvalidFile:
             refused += 1
-        else:
-            assert type(again).__name__ in (kind, "ImpactProblem")
-            assert np.isfinite(
-                np.asarray(again.v_pre if kind != type(again).__name__ else again.v_post)
-            ).all()
+            continue
+        assert type(again).__name__ == kind
+        assert np.isfinite(again.v_post).all()
     assert refused > 30
 
 

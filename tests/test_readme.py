@@ -23,6 +23,7 @@ def test_own_problem_takes_ten_lines():
     assert len(lines) <= MOST_LINES
 
 
+@pytest.mark.needs("ppl")
 def test_own_problem_and_its_questions(capsys):
     scope = run(*BLOCKS[:2])
     outcomes = scope["outcomes"]
@@ -42,6 +43,7 @@ def test_box_of_the_readme_is_uniform():
     assert problem.J_t[:, 0, 2].tolist() == [height / 2] * 2
 
 
+@pytest.mark.engines
 def test_lands_a_quadruped(capsys):
     landing = run(BLOCKS[0], BLOCKS[2])["landing"]
     assert landing.num_contacts == 4

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import carom
-from carom.plots import plot_bundle, plot_scene, plot_spread, style
 from carom.paper.exhibits import ball, zeno
+from carom.plots import plot_bundle, plot_scene, plot_spread, style
 
 DOCS = Path(__file__).parents[1]
 ANGLE = 2

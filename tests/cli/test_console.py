@@ -12,7 +12,7 @@ from tests.cli.helpers import FEW, on_a_terminal
 
 class TestProgress:
     def test_bar_on_a_terminal_counts_samples(self, capsys, monkeypatch):
-        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         on_a_terminal(monkeypatch, sys.stderr)
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setattr(carom.Routh, "resolve", slowly(carom.Routh.resolve))
@@ -22,7 +22,7 @@ class TestProgress:
         assert "routh (kernels are compiled once, on first use)" in captured.err
 
     def test_exact_law_shows_what_it_does(self, capsys, monkeypatch):
-        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         on_a_terminal(monkeypatch, sys.stderr)
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setattr(carom.RouthExact, "resolve", slowly(carom.RouthExact.resolve))
@@ -33,13 +33,13 @@ class TestProgress:
         assert "compiled" not in captured.err
 
     def test_nothing_without_a_terminal(self, capsys, monkeypatch):
-        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         monkeypatch.setattr(carom.Routh, "resolve", slowly(carom.Routh.resolve))
         assert main(["outcomes", "rocking-block", *FEW, "--law", "routh"]) == 0
         assert capsys.readouterr().err == ""
 
     def test_quiet_leaves_results_and_errors(self, capsys, monkeypatch, tmp_path):
-        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         monkeypatch.setenv("FORCE_COLOR", "1")
         on_a_terminal(monkeypatch, sys.stderr)
         monkeypatch.setattr(carom.Routh, "resolve", slowly(carom.Routh.resolve))
@@ -57,7 +57,7 @@ class TestProgress:
         assert capsys.readouterr().err != ""
 
     def test_no_color(self, capsys, monkeypatch):
-        monkeypatch.setattr("carom.cli.console.DELAY", 0.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("NO_COLOR", "1")
         on_a_terminal(monkeypatch, sys.stderr)

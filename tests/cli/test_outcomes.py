@@ -6,7 +6,6 @@ import pytest
 import carom
 from carom.cli import main, outcomes
 from carom.laws import routh
-from carom.laws.files import save_problem
 from tests.cli.helpers import FEW, read_json
 from tests.reference.ladder import ladder
 
@@ -82,7 +81,7 @@ class TestLaws:
 
     def test_one_contact_is_also_resolved_in_closed_form(self, capsys, tmp_path):
         ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
-        save_problem(ball, tmp_path / "ball.json")
+        ball.save(tmp_path / "ball.json")
         report = read_json(capsys, "outcomes", str(tmp_path / "ball.json"), *FEW)
         laws = ["routh", "exact", "anitescu-potra", "sequential", "routh-single"]
         assert list(report["laws"]) == laws
@@ -95,7 +94,7 @@ class TestLaws:
         heavy = carom.ImpactProblem(
             np.eye(2 * m), np.eye(2 * m)[:m], np.eye(2 * m)[m:], 0.1, -np.ones(2 * m)
         )
-        save_problem(heavy, tmp_path / "heavy.npz")
+        heavy.save(tmp_path / "heavy.npz")
         arguments = ["outcomes", str(tmp_path / "heavy.npz"), "--samples", "4", "--max-steps", "50"]
         assert main([*arguments, "--json"]) == 0
         captured = capsys.readouterr()
@@ -120,7 +119,7 @@ class TestReport:
         assert sampled["num_outcomes"] == len(expected)
         assert sampled["num_outcomes"] + sampled["num_unfinished"] == 200
         assert sampled["is_complete"] is False
-        sticks, slides, lifts = expected.kinds()
+        sticks, slides, lifts = expected.contact_states
         for i, name in enumerate(("A", "B")):
             contact = sampled["contacts"][name]
             assert contact["normal"] == expected.contact_bounds()[i, 0].tolist()
@@ -137,7 +136,7 @@ class TestReport:
 
     def test_impact_without_approach_is_called_so(self, capsys, tmp_path):
         parting = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [0.0, 0.0])
-        save_problem(parting, tmp_path / "still.json")
+        parting.save(tmp_path / "still.json")
         assert main(["outcomes", str(tmp_path / "still.json"), *FEW]) == 0
         out = capsys.readouterr().out
         assert out.count("\n  no contact approaches: the velocity stays as it is\n") == 5
@@ -147,7 +146,7 @@ class TestReport:
 
 
 def test_it_is_told_how_far_samples_leave_the_exact_set(capsys, tmp_path):
-    save_problem(ladder(), tmp_path / "ladder.json")
+    ladder().save(tmp_path / "ladder.json")
     assert main(["outcomes", str(tmp_path / "ladder.json"), "--samples", "2000"]) == 0
     out = capsys.readouterr().out
     error = read_json(capsys, "outcomes", str(tmp_path / "ladder.json"), "--samples", "2000")[
@@ -166,7 +165,7 @@ class TestSamplesThatDoNotEnd:
     """Those that end sooner than others are no fair choice of them all."""
 
     def test_many_are_a_failure_and_the_rest_is_told(self, capsys, tmp_path):
-        save_problem(ladder(), tmp_path / "ladder.json")
+        ladder().save(tmp_path / "ladder.json")
         arguments = ["outcomes", str(tmp_path / "ladder.json"), *FEW, "--law", "routh"]
         assert main([*arguments, "--step", "0.01"]) == 0
         assert capsys.readouterr().err == ""

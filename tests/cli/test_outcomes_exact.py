@@ -7,10 +7,9 @@ import pytest
 
 import carom
 from carom.cli import main, outcomes
-from carom.laws.files import save_problem
 from tests.cli.helpers import FEW, read_error, read_json
 
-FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}
+FILES = {"summary.txt", "outcomes.json", "contact_velocities.png", "exact.json"}
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ class TestExact:
     def test_default_budget(self, capsys):
         report = read_json(capsys, "outcomes", "rocking-block", "--law", "exact")
         settings = report["laws"]["exact"]["settings"]
-        assert settings["max_seconds"] == outcomes.BUDGET == carom.RouthExact().max_seconds
+        assert settings["max_seconds"] == carom.RouthExact().max_seconds
         assert settings["on_budget"] == "outer"
 
     def test_json_tells_what_the_set_is(self, capsys):
@@ -45,8 +44,7 @@ class TestExact:
         problem = carom.scenes.load("compass-gait").problem
         expected = carom.RouthExact().resolve(problem)
         assert report["is_complete"] is True
-        assert report["is_outer"] is False
-        assert report["gap"] is None
+        assert report["outer_excess"] is None
         assert report["kinds"] == list(expected.kinds)
         assert report["notes"] == list(expected.notes)
         bounds = expected.contact_bounds()
@@ -54,32 +52,25 @@ class TestExact:
             name: {"normal": bounds[i, 0].tolist(), "tangential": bounds[i, 1:].tolist()}
             for i, name in enumerate(problem.contacts)
         }
-        assert len(report["pieces"]) == len(expected)
-        for written, piece in zip(report["pieces"], expected.pieces, strict=True):
-            assert written["kind"] == piece.kind
-            assert written["dimension"] == piece.dimension
-            assert written["vertices"] == piece.vertices.tolist()
+        for written, polytope in zip(report["polytopes"], expected.polytopes, strict=True):
+            assert written["kind"] == polytope.kind
+            assert written["dimension"] == polytope.dimension
+            assert written["vertices"] == polytope.vertices.tolist()
 
-    def test_writes_vertices_and_their_pieces(self, capsys, tmp_path):
+    def test_writes_the_set(self, capsys, tmp_path):
         arguments = ["outcomes", "compass-gait", "--law", "exact", "--out", str(tmp_path)]
         report = read_json(capsys, *arguments)
         assert {path.name for path in tmp_path.iterdir()} == FILES
-        pieces = report["laws"]["exact"]["pieces"]
-        with np.load(tmp_path / "outcomes.npz", allow_pickle=False) as arrays:
-            v_post, piece = arrays["exact/v_post"], arrays["exact/piece"]
-        assert len(v_post) == len(piece)
-        for i, written in enumerate(pieces):
-            np.testing.assert_array_equal(v_post[piece == i], written["vertices"])
-        loaded = carom.load_set(tmp_path / "exact.json")
-        np.testing.assert_array_equal(loaded.v_post, v_post)
+        loaded = carom.load(tmp_path / "exact.json")
+        vertices = [row["vertices"] for row in report["laws"]["exact"]["polytopes"]]
+        assert [polytope.vertices.tolist() for polytope in loaded.polytopes] == vertices
 
     def test_outer_set_is_reported_as_one(self, capsys, tmp_path, monkeypatch):
         monkeypatch.setattr(outcomes, "_law", few_polyhedra(outcomes._law))
         arguments = ["outcomes", "compass-gait", "--law", "exact", "--out", str(tmp_path)]
         report = read_json(capsys, *arguments)["laws"]["exact"]
         assert report["is_complete"] is False
-        assert report["is_outer"] is True
-        assert np.shape(report["gap"]) == (2, 2, 2)
+        assert np.shape(report["outer_excess"]) == (2, 2, 2)
         assert "outer set" in (tmp_path / "summary.txt").read_text()
         assert (tmp_path / "contact_velocities.png").read_bytes()[1:4] == b"PNG"
 
@@ -111,7 +102,7 @@ class TestExact:
         eye = np.eye(2 * m)
         heavy = carom.ImpactProblem(eye, eye[:m], eye[m:], 0.1, -np.ones(2 * m))
         for problem in (ball, heavy):
-            save_problem(problem, tmp_path / "problem.json")
+            problem.save(tmp_path / "problem.json")
             report = read_json(capsys, "outcomes", str(tmp_path / "problem.json"), *FEW)
             assert "exact" not in report["laws"]
 

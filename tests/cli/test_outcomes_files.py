@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import signal
@@ -12,7 +13,8 @@ import carom
 from carom.cli import main
 from tests.cli.helpers import FEW, interrupt, no_matplotlib, on_a_terminal, read_json
 
-FILES = {"summary.txt", "outcomes.json", "outcomes.npz", "contact_velocities.png", "exact.json"}
+SETS = {"routh.npz", "exact.json", "anitescu-potra.json", "sequential.json"}
+FILES = {"summary.txt", "outcomes.json", "contact_velocities.png"} | SETS
 
 
 @pytest.fixture
@@ -32,23 +34,51 @@ class TestOut:
         assert (folder / "contact_velocities.png").read_bytes()[1:4] == b"PNG"
         law = carom.Routh(num_samples=200, step_impulse=0.3)
         expected = law.resolve(block.problem)
-        with np.load(folder / "outcomes.npz", allow_pickle=False) as arrays:
+        with np.load(folder / "routh.npz", allow_pickle=False) as arrays:
             for field in ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished"):
-                np.testing.assert_array_equal(arrays[f"routh/{field}"], getattr(expected, field))
-            assert "routh/labels" not in arrays
-            assert arrays["sequential/labels"].tolist() == ["A → B", "B → A"]
-            np.testing.assert_array_equal(arrays["problem/J_t"], block.problem.J_t)
-            assert arrays["problem/contacts"].tolist() == ["A", "B"]
+                np.testing.assert_array_equal(arrays[field], getattr(expected, field))
+            np.testing.assert_array_equal(arrays["problem.J_t"], block.problem.J_t)
+        assert carom.load(folder / "routh.npz").problem == block.problem
+        assert carom.load(folder / "sequential.json").labels == ("A → B", "B → A")
+
+    def test_files_of_an_earlier_run_are_removed(self, capsys, tmp_path):
+        """Else the exact set of another impact would be taken for that of this one."""
+        (tmp_path / "mine.txt").write_text("kept")
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 0
+        arguments = ["outcomes", "box-wall", *FEW, "--law", "routh", "--out", str(tmp_path)]
+        assert main(arguments) == 0
+        expected = FILES - SETS | {"routh.npz", "mine.txt"}
+        assert {path.name for path in tmp_path.iterdir()} == expected
+
+    def test_names_that_look_like_formulas(self, capsys, tmp_path, block):
+        odd = dataclasses.replace(block.problem, contacts=(r"$\frac{1}{2$", "[B_1^"))
+        odd.save(tmp_path / "odd.json")
+        out = tmp_path / "out"
+        assert main(["outcomes", str(tmp_path / "odd.json"), *FEW, "--out", str(out)]) == 0
+        assert {path.name for path in out.iterdir()} == FILES
+
+    def test_figure_that_fails_costs_no_other_file(self, capsys, tmp_path, monkeypatch):
+        def fail(*_, **__):
+            raise ZeroDivisionError("oh no")
+
+        monkeypatch.setattr("carom.plots.outcomes_overview", fail)
+        (tmp_path / "contact_velocities.png").write_text("of an earlier run")
+        assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 70
+        captured = capsys.readouterr()
+        assert "Routh, persistent draws" in captured.out
+        (line,) = captured.err.splitlines()
+        assert "not written: contact_velocities.png: ZeroDivisionError: oh no" in line
+        assert {path.name for path in tmp_path.iterdir()} == FILES - {"contact_velocities.png"}
 
     def test_without_matplotlib_says_how_to_get_a_figure(self, capsys, tmp_path, monkeypatch):
         no_matplotlib(monkeypatch)
         assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 0
         assert {path.name for path in tmp_path.iterdir()} == FILES - {"contact_velocities.png"}
-        assert "pip install 'carom[plots]'" in capsys.readouterr().err
+        assert 'pip install "carom[plots]"' in capsys.readouterr().err
 
     def test_files_are_named_on_a_terminal(self, capsys, monkeypatch, tmp_path):
         # No bar, however long it takes.
-        monkeypatch.setattr("carom.cli.console.DELAY", 600.0)
+        monkeypatch.setattr("carom.cli.show.DELAY", 600.0)
         on_a_terminal(monkeypatch, sys.stderr)
         arguments = ["outcomes", "rocking-block", "--law", "sequential", "--out", str(tmp_path)]
         assert main(arguments) == 0
@@ -65,7 +95,7 @@ class TestOut:
         assert list(tmp_path.iterdir()) == []
 
     def test_interrupted_writing_leaves_whole_files_only(self, tmp_path, monkeypatch):
-        (tmp_path / "outcomes.npz").write_bytes(b"old")
+        (tmp_path / "outcomes.json").write_bytes(b"old")
         replace, calls = os.replace, []
 
         def second_is_interrupted(*arguments):
@@ -76,16 +106,22 @@ class TestOut:
 
         monkeypatch.setattr(os, "replace", second_is_interrupted)
         assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 130
-        assert {path.name for path in tmp_path.iterdir()} == {"summary.txt", "outcomes.npz"}
-        assert (tmp_path / "outcomes.npz").read_bytes() == b"old"
+        assert {path.name for path in tmp_path.iterdir()} == {"summary.txt", "outcomes.json"}
+        assert (tmp_path / "outcomes.json").read_bytes() == b"old"
 
     @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
     def test_real_interrupt_ends_a_long_run(self, tmp_path):
-        command = [sys.executable, "-m", "carom", "outcomes", "disk-stack", "--law", "routh"]
-        command += ["--threads", "1", "--out", str(tmp_path / "out")]
+        code = (
+            "import sys, carom; from carom.cli import main; resolve = carom.Routh.resolve;"
+            "carom.Routh.resolve = lambda *both: print('begun', flush=True) or resolve(*both);"
+            "sys.exit(main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", code, "outcomes", "disk-stack", "--law", "routh"]
+        command += ["--threads", "1", "--samples", "10_000_000", "--out", str(tmp_path / "out")]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(command, **pipes) as process:
-            time.sleep(3.0)
+            assert process.stdout.readline() == b"begun\n"
+            time.sleep(1.0)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         assert process.returncode == 130

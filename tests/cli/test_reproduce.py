@@ -51,7 +51,7 @@ def test_says_that_an_interrupted_run_can_be_taken_up(tmp_path, capsys, monkeypa
     ("arguments", "words"),
     [
         (["routh-pth"], "did you mean 'routh-path'"),
-        (["routh-path", "--out", __file__], "expected a folder"),
+        (["routh-path", "--out", __file__], "is a file"),
     ],
 )
 def test_refuses_in_one_line(arguments, words, capsys):

@@ -42,17 +42,13 @@ def table(tmp_path):
     return str(path)
 
 
-def words(*numbers):
-    return [str(number) for number in numbers]
-
-
 def outcomes(capsys, *arguments):
     assert main(["outcomes", *arguments, "--json", "--samples", "200"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
-    "state", [["--keyframe", "falls"], ["--keyframe", "0"], ["--qvel", "0", "-1", "0"]]
+    "state", [["--keyframe", "falls"], ["--keyframe", "0"], ["--qvel", "0,-1,0"]]
 )
 def test_block_of_mujoco_is_the_block_of_the_paper(block, capsys, state):
     """It lifts a corner with 0.21 of its speed at most, as by hand."""
@@ -66,14 +62,14 @@ def test_block_of_mujoco_is_the_block_of_the_paper(block, capsys, state):
 
 @pytest.mark.parametrize("spin", ["-1e-3", "-1.e-3", "-.001", "-1E-03"])
 def test_negative_numbers_are_no_options(block, capsys, spin):
-    found = outcomes(capsys, "--mjcf", block, "--qvel", "-0.", "-1.", spin)
+    found = outcomes(capsys, "--mjcf", block, "--qvel", f"-0. -1. {spin}")
     v_c = np.array(found["problem"]["contact_velocities"])[:, 0]
     np.testing.assert_allclose(sorted(v_c), [-1.0005, -0.9995], atol=1e-12)
 
 
 def test_table_lands_on_four_corners(table, capsys):
     arguments = ["--urdf", table, "--shapes", "top", "--mu", "0.5", "--directions", "4"]
-    state = ["--qpos", *words(0, 0, 0.1, 0, 0, 0, 1), "--qvel", *words(0, 0, -1, 0, 0, 0)]
+    state = ["--qpos", "0,0,0.1,0,0,0,1", "--qvel", "0,0,-1,0,0,0"]
     found = outcomes(capsys, *arguments, *state)
     assert len(found["problem"]["contacts"]) == 4
     v_c = np.array(found["problem"]["contact_velocities"])
@@ -84,7 +80,7 @@ def test_table_lands_on_four_corners(table, capsys):
 
 def test_stand_moves_the_base_to_the_ground(table, capsys):
     corners = ["--urdf", table, "--feet", "top", "--mu", "0.5", "--stand"]
-    state = ["--qpos", *words(0, 0, 3, 0, 0, 0, 1), "--qvel", *words(0, 0, -1, 0, 0, 0)]
+    state = ["--qpos", "0,0,3,0,0,0,1", "--qvel", "0,0,-1,0,0,0"]
     found = outcomes(capsys, *corners, *state)
     assert found["problem"]["contacts"] == ["top"]
 
@@ -99,19 +95,19 @@ def test_check_takes_robots_too(block, capsys):
     [
         ([], "expected one of SCENE|FILE, --mjcf and --urdf, got none"),
         (["rocking-block", "--mjcf", "{block}"], "got --mjcf and SCENE|FILE"),
-        (["rocking-block", "--keyframe", "a"], "--keyframe: does not bear on SCENE|FILE"),
+        (["rocking-block", "--keyframe", "a"], "--keyframe: does not apply to SCENE|FILE"),
         (["--mjcf", "nowhere.xml"], "there is no file 'nowhere.xml'"),
         (["--mjcf", "{table}x"], "there is no file"),
-        (["--mjcf", "{block}", "--feet", "a"], "--feet: does not bear on --mjcf"),
+        (["--mjcf", "{block}", "--feet", "a"], "--feet: does not apply to --mjcf"),
         (["--mjcf", "{block}", "--keyframe", "up"], "there is no 'up'; the file has: falls"),
         (["--mjcf", "{block}", "--qpos", "1"], "qpos"),
-        (["--mjcf", "{block}", "--qpos", "0", "3", "0"], "no contact touches"),
-        (["--mjcf", "{block}", "--qpos", "0", "-0.1", "0"], "penetrates by 0.1 m at the start"),
+        (["--mjcf", "{block}", "--qpos", "0,3,0"], "no contact touches"),
+        (["--mjcf", "{block}", "--qpos", "0,-0.1,0"], "penetrates by 0.1 m at the start"),
         (["--urdf", "{table}"], "name what touches, with --feet or --shapes"),
         (["--urdf", "{table}", "--feet", "toe", "--mu", "1"], "toe"),
         (["--urdf", "{table}", "--feet", "top"], "mu"),
         (["--urdf", "{table}", "--feet", "top", "--mu", "1", "--fixed-base"], "cannot move"),
-        (["--mjcf", "{block}", "--qvel", "0", "-inf", "0"], "qvel: expected finite numbers"),
+        (["--mjcf", "{block}", "--qvel", "0,-inf,0"], "qvel: expected finite numbers"),
         (["--urdf", "{block}", "--feet", "top", "--mu", "1"], "block.xml"),
     ],
 )
@@ -132,7 +128,7 @@ def test_broken_model_is_refused(tmp_path, capsys):
 
 def test_names_the_extra_that_is_missing(block, capsys, monkeypatch):
     def missing(*_):
-        raise carom.MissingExtra('needs MuJoCo: pip install "carom[mujoco]"')
+        raise carom.MissingExtra.of("robots", "mujoco", "mujoco")
 
     monkeypatch.setattr("carom.adapters.mujoco.load_state", missing)
     assert main(["outcomes", "--mjcf", block]) == 2

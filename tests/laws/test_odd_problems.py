@@ -35,21 +35,15 @@ def test_coincident_contacts_of_different_friction_are_not_called_complete():
 def test_badly_scaled_outcomes_do_not_collide(spread):
     problem = box(M=(1.0 / spread, 1.0, spread))
     for law in (carom.AnitescuPotra(), carom.Routh(num_samples=50)):
-        try:
-            outcomes = law.resolve(problem)
-        except carom.ImpactNotResolved:
-            continue
-        normal = outcomes.contact_velocities[..., 0]
+        normal = law.resolve(problem).contact_velocities[..., 0]
         assert (normal >= -1e-8 * problem.space.velocity_unit).all()
 
 
 @pytest.mark.parametrize("mu", [1e8, 1e12, 1e300])
 def test_huge_friction_never_returns_what_is_not_physical(mu):
     problem = box(mu=mu)
-    try:
-        outcomes = carom.Routh(num_samples=100).resolve(problem)
-    except carom.ImpactNotResolved:
-        return  # said clearly; that the message is clear is tested elsewhere
+    outcomes = carom.Routh(num_samples=100).resolve(problem)
+    assert len(outcomes) + outcomes.num_unfinished == 100
     normal = outcomes.contact_velocities[..., 0]
     assert (normal >= -1e-8 * problem.space.velocity_unit).all()
     energy = problem.kinetic_energy(outcomes.v_post)

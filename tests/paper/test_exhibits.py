@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import carom
-from carom.paper import reproduce
 from carom.paper.exhibit import Effort
 from carom.paper.exhibits import EXHIBITS, ball, direction, performance, zeno
 from carom.paper.exhibits.impacts import STACK_MASS
+from carom.paper.run import reproduce
 from carom.paper.store import read_table
 
 QUICK = (

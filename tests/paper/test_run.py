@@ -9,10 +9,9 @@ import re
 import pytest
 
 import carom
-from carom.paper import reproduce
 from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Table
 from carom.paper.exhibits import EXHIBITS
-from carom.paper.run import choose
+from carom.paper.run import choose, reproduce
 
 CHEAP = ("routh-path", "parameters")
 

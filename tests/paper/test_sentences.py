@@ -9,7 +9,7 @@ import csv
 import numpy as np
 import pytest
 
-from carom.paper import reproduce
+from carom.paper.run import reproduce
 
 EVOLUTIONS = (
     "rocking-block-evolution",

@@ -4,9 +4,7 @@ A new function needs a drawing here, by its own name or with a dash and a word a
 """
 
 import io
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import matplotlib.style
 import numpy as np
@@ -39,17 +37,6 @@ def draw(name: str) -> Figure:
     """Return a drawing by its name."""
     with matplotlib.style.context("default"):
         return DRAWINGS[name]()
-
-
-def film() -> Image.Image:
-    """Return a picture out of the middle of an animation, just after an impact."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "film.gif"
-        with matplotlib.style.context("default"):
-            plots.animate(block_motion(), file, fps=25, size=(240, 180))
-        with Image.open(file) as gif:
-            gif.seek(1)
-            return gif.convert("RGB")
 
 
 @cache

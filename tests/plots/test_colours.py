@@ -114,15 +114,15 @@ def test_what_has_one_shape_differs_in_colour(name, vision):
 
 
 @every_vision
-def test_lines_before_dashes_differ(vision):
+def test_lines_before_markers_differ(vision):
     """So do they from the dark line of dt/ds and from white paper."""
     for one, other in combinations([*style.CYCLE, style.DARK, "white"], 2):
         assert distance(one, other, vision) > LEAST, f"{one} and {other}"
 
 
-def test_lines_beyond_the_colours_differ_in_dashes():
-    pairs = [tuple(style.line(i).values()) for i in range(len(style.CYCLE) * len(style.DASHES))]
-    assert len(set(pairs)) == len(pairs)
+def test_lines_beyond_the_colours_differ_in_markers():
+    looks = [style.line(i) for i in range(len(style.CYCLE) * len(style.MARKERS))]
+    assert len({(look["color"], look.get("marker")) for look in looks}) == len(looks) == 56
 
 
 def test_marks_of_laws_differ_in_shape():

@@ -6,8 +6,9 @@ def test_without_matplotlib_names_the_extra():
     code = (
         "import sys; sys.modules['matplotlib'] = None; import carom\n"
         "try: carom.plots\n"
-        "except ImportError as error: print(error)"
+        "except carom.MissingExtra as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "pip install 'carom[plots]'" in done.stdout
+    assert "pip install matplotlib" in done.stdout
+    assert 'pip install "carom[plots]"' in done.stdout

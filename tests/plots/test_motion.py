@@ -18,8 +18,7 @@ from carom.plots import (
     plot_states,
     trajectory_overview,
 )
-from carom.plots.motion import SHADES
-from carom.plots.sampling import all_states, impact_spans
+from carom.plots.motion import SHADES, all_states, impact_spans
 from carom.systems import (
     FLOOR,
     Body,
@@ -150,19 +149,19 @@ class TestStates:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"clock": "x"}, "clock: expected 't' or 's'"),
-            ({"of": "x"}, "of: expected 'q' or 'v'"),
-            ({"rows": [3]}, "rows: expected a number from 0 to 2, got 3"),
+            ({"clock": "x"}, "clock: expected one of t, s"),
+            ({"of": "x"}, "of: expected one of q, v"),
+            ({"rows": [3]}, "rows: expected an integer from 0 to 2, got 3"),
             ({"labels": ["x"]}, "labels: expected 3, got 1"),
         ],
     )
     def test_bad_arguments(self, block, ax, options, words):
-        with pytest.raises(carom.InvalidProblem, match=words):
+        with pytest.raises(carom.InvalidOption, match=words):
             plot_states(block, ax, **options)
 
     def test_motion_without_parts(self, ax):
         empty = Trajectory(("A",), (1, 1, 1), (), "diverged", "it never began", 0)
-        with pytest.raises(carom.InvalidProblem, match="it never began"):
+        with pytest.raises(carom.InvalidOption, match="it never began"):
             plot_rates(empty, ax)
 
 
@@ -215,7 +214,7 @@ class TestEnergyAndImpulses:
         assert high - low > 1e-3
 
     def test_energy_needs_the_system(self, block, ax):
-        with pytest.raises(carom.InvalidProblem, match="without its system"):
+        with pytest.raises(carom.CaromError, match="system"):
             plot_energy(without_system(block), ax)
 
     def test_impulses(self, block, ax):
@@ -223,7 +222,17 @@ class TestEnergyAndImpulses:
         states = all_states(block)
         for i, line in enumerate(ax.lines[:4]):
             np.testing.assert_array_equal(line.get_ydata(), states.impulse[:, i // 2, i % 2])
-        assert legend_words(ax) == ["A, normal", "B, normal", "tangential"]
+        assert legend_words(ax) == ["A", "B", "tangential"]
+
+    def test_eight_contacts_look_different(self, block, ax):
+        """There are seven colours: an eighth line has markers, dashed and solid ones alike."""
+        body = Body.point("ball", 1.0, joints=(Prismatic((0.0, 1.0)),))
+        contacts = [PlaneContact(f"c{i}", Disc("ball"), FLOOR, 0.0) for i in range(8)]
+        system = PlanarSystem([body], contacts)
+        motion = carom.simulate(system, [1.0], [0.0], 0.01, carom.RouthSingle())
+        for lines in (plot_impulses(motion, ax).lines[:16:2], ax.lines[1:16:2]):
+            assert len({(line.get_color(), line.get_marker()) for line in lines}) == 8
+            assert len({line.get_linestyle() for line in lines}) == 1
 
 
 class TestPhase:
@@ -253,7 +262,9 @@ class TestPhase:
         assert ax.get_xlabel() == "q0"
 
     def test_unknown_coordinate(self, ball, ax):
-        with pytest.raises(carom.InvalidProblem, match="coordinate: expected a number from 0 to 0"):
+        with pytest.raises(
+            carom.InvalidOption, match="coordinate: expected an integer from 0 to 0"
+        ):
             plot_phase(ball, ax, coordinate=1)
 
 
@@ -270,19 +281,33 @@ class TestOverview:
 
     def test_bundle_has_a_panel_for_each_coordinate(self, bundle):
         figure = bundle_overview(bundle, title="blocks")
-        assert [ax.get_ylabel() for ax in figure.axes] == ["x [m]", "y [m]", "angle [rad]"]
+        assert [ax.get_ylabel() for ax in figure.axes] == [
+            *("x [m]", "y [m]", "angle [rad]"),
+            *("x [m/s]", "y [m/s]", "angle [rad/s]"),
+        ]
+        (legend,) = figure.legends
+        words = [text.get_text() for text in legend.get_texts()]
+        assert words == ["all motions", "90 %", "50 %", "5 of 5 motions"]
+        assert not any(ax.get_legend() for ax in figure.axes)
 
 
 class TestBundle:
     def test_lines_are_motions(self, bundle, ax):
         assert plot_bundle(bundle, ax, coordinate=2, num_lines=3, label="blocks") is ax
-        *lines, _ = ax.lines
+        lines = ax.lines
         assert len(lines) == 3
         times = lines[0].get_xdata()
         expected = bundle.q_at(times)
         for i, line in enumerate(lines):
             np.testing.assert_array_equal(line.get_ydata(), expected[i, :, 2])
-        assert legend_words(ax) == ["blocks"]
+        assert legend_words(ax) == ["all motions", "90 %", "50 %", "blocks"]
+
+    def test_velocities(self, bundle, ax):
+        plot_bundle(bundle, ax, coordinate=2, of="v", num_lines=1)
+        (line,) = ax.lines
+        expected = bundle.v_at(line.get_xdata())[0, :, 2]
+        np.testing.assert_array_equal(line.get_ydata(), expected)
+        assert ax.get_ylabel() == "angle [rad/s]"
 
     def test_widest_band_holds_all(self, bundle, ax):
         plot_bundle(bundle, ax, coordinate=2)
@@ -300,7 +325,7 @@ class TestBundle:
         assert ax.get_ylabel() == "spread of angle [rad]"
 
     def test_bad_arguments(self, bundle, ax):
-        with pytest.raises(carom.InvalidProblem, match="coordinate"):
+        with pytest.raises(carom.InvalidOption, match="coordinate"):
             plot_bundle(bundle, ax, coordinate=3)
-        with pytest.raises(carom.InvalidProblem, match="at least one"):
+        with pytest.raises(carom.InvalidOption, match="at least one"):
             plot_spread({}, ax, coordinate=0)

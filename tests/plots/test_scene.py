@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 import carom
 from carom.plots import plot_scene
-from carom.plots.stage import contact_points, view_of
+from carom.plots.scene import contact_points, view_of
 from carom.systems import FLOOR, Body, Disc, HalfPlane, PlanarSystem, PlaneContact, System
 
 
@@ -51,7 +51,7 @@ def test_contacts_are_left_out_if_asked(ax):
     assert not ax.texts
 
 
-def test_ground_ends_at_a_wall_and_far_ground_is_not_drawn(ax):
+def test_ground_ends_at_a_wall_and_far_ground_is_not_seen(ax):
     far = HalfPlane((0.0, -50.0), (0.0, 1.0))
     wall = HalfPlane((0.6, 0.0), (-1.0, 0.0))
     box = Body.box("box", 1.0, 1.0, 1.0)
@@ -61,9 +61,13 @@ def test_ground_ends_at_a_wall_and_far_ground_is_not_drawn(ax):
     ]
     system = PlanarSystem([box], contacts)
     plot_scene(system, [0.0, 0.5, 0.0], ax, contacts=False)
-    floor, side = [np.array(line.get_data()) for line in ax.lines]
+    floor, side, below = [np.array(line.get_data()) for line in ax.lines]
     assert floor[0].max() == pytest.approx(0.6)
     assert side[1].min() == pytest.approx(0.0)
+    # Edges cross the whole view, and end where another solid begins.
+    assert floor[0].min() < ax.get_xlim()[0]
+    assert side[1].max() > ax.get_ylim()[1]
+    assert below[1].max() < ax.get_ylim()[0]
 
 
 def test_view_holds_all_outlines():
@@ -82,7 +86,7 @@ def test_points_of_contact():
 
 
 def test_system_that_is_not_planar(ax):
-    with pytest.raises(carom.InvalidProblem, match="expected a PlanarSystem"):
+    with pytest.raises(carom.InvalidOption, match="expected a PlanarSystem"):
         plot_scene(OtherSystem(), [0.0], ax)
 
 

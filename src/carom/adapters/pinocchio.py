@@ -85,9 +85,11 @@ class PinocchioSystem(HalfSpaceSystem):
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidProblem(f"model: expected a pinocchio.Model, got {model!r}")
-        if len(model.mimicking_joints):
+        # The first versions of Pinocchio 3 know no mimicking joints.
+        mimicking = getattr(model, "mimicking_joints", ())
+        if len(mimicking):
             raise InvalidProblem(
-                f"model: joint {model.names[model.mimicking_joints[0]]!r} mimics another one, "
+                f"model: joint {model.names[mimicking[0]]!r} mimics another one, "
                 f"which is not supported; build the model without mimic joints"
             )
         super().__init__(contacts, ground, mu)

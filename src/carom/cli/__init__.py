@@ -1,6 +1,6 @@
-"""The command line: one file a command.
+"""The command line: one file per command.
 
-NumPy, Numba and matplotlib are imported when a command runs, so that help is quick.
+NumPy, Numba, matplotlib and rich are imported when a command runs, so that help is quick.
 """
 
 from __future__ import annotations
@@ -13,35 +13,105 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-from carom.cli import check, completion, console, outcomes, reproduce, scenes, simulate
-from carom.cli.parser import Command, parse
+import click
+from click.shell_completion import get_completion_class, shell_complete
+
+from carom import __version__
+from carom.cli import check, outcomes, reproduce, scenes, show, simulate
+from carom.cli.options import Command, Group
 from carom.errors import CaromError, ImpactNotResolved
 
 __all__ = ["main"]
 
-COMMANDS: dict[str, Command] = {
-    "scenes": scenes,
-    "outcomes": outcomes,
-    "check": check,
-    "simulate": simulate,
-    "reproduce": reproduce,
-    "completion": completion,
-}
-# parser.EPILOG explains them.
 NOT_RESOLVED = 1
 BAD_INPUT = 2
 BUG = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
+COMPLETE = "_CAROM_COMPLETE"
+"""The environment variable through which shells ask click for completions."""
+
+EPILOG = """\
+Try first:
+  carom scenes  List the impacts that carom knows by name.
+  carom outcomes rocking-block  A block lands flat on two corners: print every way this can end.
+  carom simulate rocking-block --duration 0.5  Follow one motion that this impact permits.
+
+Output:
+  stdout  results, as text or, with --json, as one JSON object, in which null stands for a number
+      that is not finite
+  stderr  all else
+
+Exit codes:
+  0  done
+  1  an impact or over 1 % of its samples did not end, or a motion was cut short
+  2  bad input: a command, an option, a file, a folder; or too little memory
+  70  a bug in carom
+  130  interrupted
+  141  the reader of the output went away, as head does in a pipe
+
+Read on:
+  carom COMMAND --help  what a command prints and writes, with examples
+  README.md, docs/  what carom computes and how, in its source
+  the paper  https://doi.org/10.1177/02783649241236860
+"""
+
+
+@click.group(cls=Group, epilog=EPILOG, invoke_without_command=True)
+@click.version_option(__version__, message="carom %(version)s")
+@click.pass_context
+def group(context: click.Context) -> None:
+    """Compute every way in which a simultaneous rigid-body impact can end.
+
+    When a rigid robot hits the world at several contacts at once, the order in which the impulses
+    act decides how the impact ends, and nobody can know that order. carom computes the set of all
+    velocities that can follow, where a physics engine returns one, and simulates motions through
+    such impacts.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(BAD_INPUT)
+
+
+for _module in (scenes, outcomes, check, simulate, reproduce):
+    group.add_command(_module.command)
+
+COMPLETION = """\
+Where shells look for it:
+  bash  ~/.local/share/bash-completion/completions/carom
+  zsh   _carom, in a folder of $fpath
+  fish  ~/.config/fish/completions/carom.fish
+
+Examples:
+  carom completion bash > carom.bash  Then `source carom.bash` enables it.
+  carom completion zsh > _carom
+  carom completion fish > carom.fish
+"""
+
+
+@group.command(cls=Command, epilog=COMPLETION, short_help="complete commands, scenes and files")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a script that completes commands, options, scenes and files in a shell.
+
+    Save it where the shell looks for such scripts, and open a new shell.
+    """
+    print(get_completion_class(shell)(group, {}, "carom", COMPLETE).source())  # type: ignore[misc]
+
+
+COMMANDS = group.commands
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if COMPLETE in os.environ:
+        return shell_complete(group, {}, "carom", COMPLETE, os.environ[COMPLETE])
     _open_streams()
     try:
         code = _run(arguments)
-        # Here, not when Python ends, is where a closed pipe can be met in good order.
+        # A closed pipe is noticed here; at the interpreter's exit it would print a traceback.
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -51,8 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code, message = _explain(error)
         if "--debug" in arguments:
             traceback.print_exc()
-        console.say(message)
-        # A full disk is met again by whoever writes what is left.
+        show.say(message)
+        # A full disk is met again by whoever flushes what is left.
         with suppress(OSError):
             sys.stdout.flush()
             return code
@@ -61,21 +131,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    """Parse and run; click's own `main` has other exit codes and prints errors on several lines."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
+    show.be_quiet("--quiet" in arguments)
     try:
-        options = parse(COMMANDS, arguments)
-    except SystemExit as end:
-        # Help and version end this way.
-        return int(end.code or 0)
-    if options.run is None:
-        options.parser.print_help(sys.stderr)
-        return BAD_INPUT
-    console.be_quiet(options.quiet)
-    with warnings.catch_warnings():
-        if not options.debug:
-            warnings.showwarning = _warn
-        failures: Sequence[CaromError] = options.run(options)
+        with group.make_context("carom", [*arguments]) as context, warnings.catch_warnings():
+            if "--debug" not in arguments:
+                warnings.showwarning = _warn
+            failures: Sequence[CaromError] = group.invoke(context) or ()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     for failure in failures:
-        console.say(f"error: {failure}")
+        show.say(f"error: {failure}")
     return NOT_RESOLVED if failures else 0
 
 
@@ -83,6 +151,10 @@ def _explain(error: BaseException) -> tuple[int, str]:
     """Return an exit code and one line for an error."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "interrupted"
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        see = f"; see: {context.command_path} --help" if context else ""
+        return BAD_INPUT, f"error: {error.format_message().rstrip('.')}{see}"
     if isinstance(error, ImpactNotResolved):
         return NOT_RESOLVED, f"error: {error}"
     if isinstance(error, CaromError):
@@ -93,21 +165,21 @@ def _explain(error: BaseException) -> tuple[int, str]:
         # A file that cannot get its name has two: the first is temporary.
         where = error.filename2 or error.filename
         return BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}"
-    if isinstance(error, ModuleNotFoundError):
-        return BAD_INPUT, f"error: {error}; install what carom needs with: pip install carom"
-    what = "".join(traceback.format_exception_only(error))
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("carom"):
+        return BAD_INPUT, f"error: {error}; install what carom needs: pip install {error.name}"
+    what = "; ".join("".join(traceback.format_exception_only(error)).splitlines())
     return BUG, (
-        f"error: {what.strip()}; this is a bug in carom: please report it, together with what "
-        "--debug adds to this line"
+        f"error: {what}; this is a bug in carom: please report it, together with what --debug "
+        "adds to this line"
     )
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    console.warn(f"warning: {message}")
+    show.warn(f"warning: {message}")
 
 
 def _open_streams() -> None:
-    """See to it that printing never fails for want of a stream or of a character."""
+    """Make sure that printing never fails for lack of a stream or of a character."""
     for name in ("stdout", "stderr"):
         stream: IO[str] | None = getattr(sys, name)
         if stream is None:
@@ -117,6 +189,6 @@ def _open_streams() -> None:
 
 
 def _drop_output() -> None:
-    """Send what is left of the output nowhere; else Python would complain at its end."""
+    """Send what is left of the output nowhere; Python would complain about it at exit."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

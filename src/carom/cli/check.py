@@ -1,73 +1,51 @@
-"""carom check: say what can be promised for an impact."""
+"""carom check: report what can be guaranteed for an impact."""
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING
+from typing import Any
 
-from carom import __version__
-from carom.cli import console
-from carom.cli.arguments import FILE_WITH_AN_IMPACT, add_target, positive, seed
-from carom.cli.report import show
-from carom.cli.robots import ROBOT_IN_A_STATE, add_robot, load_impact
+import click
 
-if TYPE_CHECKING:
-    from carom.errors import CaromError
+from carom.cli import impact, show
+from carom.cli.options import Command, json_option, option, positive, seed
 
-HELP = "say what can be promised for an impact"
-DESCRIPTION = """\
-Check the assumptions of the paper for an impact, and what follows from them.
-
-Eight statements are printed, each with where it comes from in brackets: is the
-friction cone pointed, how many steps does the impact take, how much impulse,
-has a step one outcome, do samples cover the set, does energy fall, what do
-samples miss, and how do outcomes differ. In front stands what became of it:
-
+EPILOG = f"""\
+Verdicts:
   holds  it was shown
   fails  it was refuted, and the lines below tell by what
-  open   neither was possible"""
-EPILOG = f"""\
-{FILE_WITH_AN_IMPACT}
+  open   neither was possible
 
-{ROBOT_IN_A_STATE}
-
-examples:
+{impact.EPILOG}
+Examples:
   carom check compass-gait
   carom scenes box-wall --save my-impact.json
   carom check my-impact.json --step 0.1 --json
 """
+LIMIT = "Time limit of each exact search [s]; default: 5."
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_target(parser)
-    add = parser.add_argument
-    add("--step", metavar="H", type=positive, help="the paper's h [N s]; default: the scene's")
-    add(
-        "--budget",
-        metavar="SECONDS",
-        type=positive,
-        default=5.0,
-        help="of each exact search; default: 5",
-    )
-    add("--seed", metavar="N", type=seed, default=0, help="of the samples; default: 0")
-    add("--json", action="store_true", help="print one JSON object")
-    add_robot(parser)
+@click.command("check", cls=Command, epilog=EPILOG, short_help="report what can be guaranteed")
+@impact.takes_an_impact
+@option("--step", metavar="H", type=positive, help="The paper's h [N s]; default: the scene's.")
+@option("--budget", metavar="SECONDS", type=positive, default=5.0, help=LIMIT)
+@option("--seed", metavar="N", type=seed, default=0, help="Seed of the samples; default: 0.")
+@json_option
+def command(
+    target: str | None, step: float | None, budget: float, seed: int, as_json: bool, **given: Any
+) -> None:
+    """Check the assumptions of the paper for an impact, and what follows from them.
 
-
-def run(options: argparse.Namespace) -> list[CaromError]:
-    """Print the report."""
+    Eight statements are printed, each with its verdict in front and its source in brackets: is the
+    friction cone pointed, how many steps does the impact take, how much impulse, has a step one
+    outcome, do samples cover the set, does energy fall, what do samples miss, and how do outcomes
+    differ.
+    """
     from carom import check
 
-    target = load_impact(options)
-    step = options.step
-    if step is None and target.scene is not None:
-        step = target.scene.step_impulse
-    with console.progress() as begin:
+    about = impact.load_impact(target, given)
+    if step is None and about.scene is not None:
+        step = about.scene.step_impulse
+    with show.progress() as begin:
         begin("check", "follows every order of events")
-        report = check(
-            target.problem, step_impulse=step, max_seconds=options.budget, seed=options.seed
-        )
-    about = {"carom": __version__, "source": target.source}
-    show(about | report.json() if options.json else str(report))
-    return []
+        report = check(about.problem, step_impulse=step, max_seconds=budget, seed=seed)
+    show.show({"source": about.source, **report.json()} if as_json else str(report))

@@ -2,245 +2,294 @@
 
 from __future__ import annotations
 
-import argparse
+import dataclasses
 import math
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carom.cli import console
-from carom.cli.arguments import (
-    FILE_WITH_AN_IMPACT,
-    add_target,
-    check_folder,
-    count,
-    positive,
-    seed,
-)
-from carom.cli.laws import BUDGET, make_law
-from carom.cli.robots import ROBOT_IN_A_STATE, Target, add_robot, load_impact
-from carom.errors import ImpactNotResolved, InvalidProblem
+import click
+
+from carom.cli import impact, show
+from carom.cli.options import Command, count, json_option, names, option, out_option, positive, seed
+from carom.errors import ImpactNotResolved, MissingExtra
 
 if TYPE_CHECKING:
-    from carom.cli.outcomes_report import OutcomesReport
     from carom.laws.law import ImpactLaw
     from carom.problem import ImpactProblem
-    from carom.scenes import Scene
 
-# Per law, the options that bear on it.
 LAWS = {
-    "routh": ("samples", "step", "max_steps", "seed", "draw", "selection", "threads"),
-    "exact": ("budget", "on_budget", "seed"),
+    "routh": (
+        *("num_samples", "step_impulse", "max_steps", "seed"),
+        *("draw", "selection", "num_threads"),
+    ),
+    "exact": ("max_seconds", "on_budget", "seed"),
     "anitescu-potra": ("seed",),
     "sequential": ("order",),
     "routh-single": (),
 }
-FIELDS = {
-    "samples": "num_samples",
-    "step": "step_impulse",
-    "threads": "num_threads",
-    "budget": "max_seconds",
-}
+"""Fields of each law that are options."""
 DRAWS = ("persistent", "subset", "uniform")
 SELECTIONS = ("random", "lemke")
 ON_BUDGET = ("outer", "raise")
-# Beyond these an exact set is rarely found in time; --law exact tries all the same.
 MOST_CONTACTS_TO_BE_EXACT = 3
-# The share of samples that may be lost before the rest counts as biased.
+"""With more, an exact set is rarely found in time; --law exact tries all the same."""
 MOST_UNFINISHED = 0.01
-# Seven contacts have 5,040 orders, which can take minutes.
+"""Share of samples that may be lost before the rest counts as biased."""
 MOST_CONTACTS_TO_ORDER = 6
+"""Seven contacts have 5,040 orders, which can take minutes."""
+FILES = {name: f"{name}.npz" if name == "routh" else f"{name}.json" for name in LAWS}
+"""Files with the sets of laws."""
+FIGURE = "contact_velocities.png"
 
-HELP = "resolve an impact: every way in which it can end"
-DESCRIPTION = """\
-Resolve an impact, with one law or all, and tell the ways in which it can end.
-
+EPILOG = f"""\
+Laws:
   routh           the set-valued law, sampled; outcomes may be missing
-  exact           the same law's whole set, as polytopes
+  exact           the whole set of the same law, as polytopes (needs pplpy)
   anitescu-potra  all contacts at once: every solution of its LCP
   sequential      one contact after another, in every order
   routh-single    one planar contact, in closed form
+  all             all that apply; the default
 
-Per law are printed the number of outcomes, and whether some may be missing;
-per contact its normal velocity before the impact (< 0 approaches), the least
-and the largest one after it (0: it stays closed), the same of its tangential
-velocity, and how often it sticks, slides or lifts; and the share of kinetic
-energy that is kept."""
-EPILOG = f"""\
-{FILE_WITH_AN_IMPACT}
-
-{ROBOT_IN_A_STATE}
-
-files in DIR, each of which appears whole or not at all:
+{impact.EPILOG}
+Files in DIR, each of which appears whole or not at all:
   summary.txt    what is printed
-  outcomes.json  what --json prints: per law its settings, ranges and shares
-  outcomes.npz   arrays: LAW/v_post (n, nv), LAW/impulse_n (n, m),
-                 LAW/impulse_t (n, m, d), LAW/num_steps (n,),
-                 LAW/v_unfinished (k, nv), and LAW/labels (n,) if the law has
-                 them; exact/v_post (n, nv), the vertices, and exact/piece
-                 (n,), their polytopes; problem/M, ...
-  exact.json     the exact set, as carom.load_set reads it
-  contact_velocities.png
-                 the outcomes and the ways there (needs carom[plots])
+  outcomes.json  what --json prints: settings, ranges and shares per law
+  routh.npz      the samples, as carom.load reads them; numpy.load finds arrays in it: v_post
+      (n, nv), impulse_n (n, m), impulse_t (n, m, d), num_steps (n,), problem.M, …
+  LAW.json       the set of any other law, to the last digit, as carom.load reads it
+  contact_velocities.png  the outcomes and the ways there (needs matplotlib)
 
-examples:
+Examples:
   carom outcomes rocking-block --out block
-  carom outcomes compass-gait --law exact --budget 60
-      Every outcome and nothing else (needs carom[exact]).
+  carom outcomes compass-gait --law exact --budget 60  Every outcome and nothing else.
   carom scenes compass-gait --save my-impact.json
   carom outcomes my-impact.json --law routh --samples 100000 --seed 1 --json
 """
+STEP = "Largest impulse of a contact in a step [N s]."
+STEPS = "Steps after which a sample is unfinished; default: 1000, or more if H is small."
+LIMIT = "Time limit; default: 10. An outer set may take twice as much again."
+AT_LIMIT = "Return an outer set, or fail, at the end of the budget; default: outer."
+
+_routh = partial(option, group="Law routh")
+_exact = partial(option, group="Law exact")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add = parser.add_argument
-    add_target(parser)
-    add(
-        "--law",
-        choices=[*LAWS, "all"],
-        default="all",
-        metavar="LAW",
-        help=f"{', '.join(LAWS)}, or all that apply, which is the default",
-    )
-    add("--out", metavar="DIR", type=Path, help="write files to this folder")
-    add("--json", action="store_true", help="print one JSON object")
-    add = parser.add_argument_group("law routh").add_argument
-    add("--samples", metavar="N", type=count, help="default: the scene's, or 16384")
-    add("--step", metavar="H", type=positive, help="largest impulse of a contact in a step [N s]")
-    add(
-        "--max-steps",
-        metavar="N",
-        type=count,
-        help="steps after which a sample is unfinished; default: 1000, or more if H is small",
-    )
-    add("--seed", metavar="N", type=seed, help="of all random draws; default: 0")
-    add("--draw", choices=DRAWS, help=f"how impulses are drawn; default: {DRAWS[0]}")
-    add("--selection", choices=SELECTIONS, help="which solution of a step with several is taken")
-    add("--threads", metavar="N", type=count, help="default: all cores; changes no result")
-    add = parser.add_argument_group("law exact (needs carom[exact])").add_argument
-    add(
-        "--budget",
-        metavar="SECONDS",
-        type=positive,
-        help=f"default: {BUDGET:g}; an outer set may take twice as much again",
-    )
-    add(
-        "--on-budget",
-        choices=ON_BUDGET,
-        help="return an outer set, or fail, if the budget ends; default: outer",
-    )
-    add = parser.add_argument_group("law sequential").add_argument
-    add("--order", metavar="A,B", type=_order, help="default: every order")
-    add_robot(parser)
+@click.command(
+    "outcomes", cls=Command, epilog=EPILOG, short_help="resolve an impact: every way it can end"
+)
+@impact.takes_an_impact
+@option("--law", metavar="LAW", type=click.Choice([*LAWS, "all"]), default="all", help="See below.")
+@out_option
+@json_option
+@_routh("--samples", "num_samples", metavar="N", type=count, help="Default: the scene's, or 16384.")
+@_routh("--step", "step_impulse", metavar="H", type=positive, help=STEP)
+@_routh("--max-steps", metavar="N", type=count, help=STEPS)
+@_routh("--seed", metavar="N", type=seed, help="Seed of all random draws; default: 0.")
+@_routh("--draw", type=click.Choice(DRAWS), help=f"How impulses are drawn; default: {DRAWS[0]}.")
+@_routh("--selection", type=click.Choice(SELECTIONS), help="Choice among solutions of a step.")
+@_routh("--threads", "num_threads", metavar="N", type=count, help="Default: all cores.")
+@_exact("--budget", "max_seconds", metavar="SECONDS", type=positive, help=LIMIT)
+@_exact("--on-budget", type=click.Choice(ON_BUDGET), help=AT_LIMIT)
+@option("--order", metavar="A,B", type=names, group="Law sequential", help="Default: every order.")
+def command(
+    target: str | None, law: str, out: Path | None, as_json: bool, **given: Any
+) -> list[ImpactNotResolved]:
+    """Resolve an impact, with one law or all, and print the ways in which it can end.
 
-
-def run(options: argparse.Namespace) -> list[ImpactNotResolved]:
-    """Print what the laws say; return the failures of some, raise the failure of all.
-
-    A law whose samples mostly do not end is told all the same, and counts as a failure.
+    Per law are printed the number of outcomes, and whether some may be missing; per contact its
+    normal velocity before the impact (< 0 approaches), the least and the largest one after it (0:
+    it stays closed), the same of its tangential velocity, and how often it sticks, slides or lifts;
+    and the share of kinetic energy that is kept.
     """
-    if options.out is not None:
-        check_folder(options.out)
-    target = load_impact(options)
-    names = _chosen_laws(options, target.problem)
-    with console.progress() as begin:
-        report, failures = _resolve(names, options, target, begin)
-        if options.out is not None:
-            begin("files", "")
-            report.write(options.out)
-    report.show(as_json=options.json)
-    return failures
+    about = impact.load_impact(target, given)
+    chosen = _chosen_laws(law, given, about.problem)
+    found = Found(about)
+    with show.progress() as begin:
+        for name in chosen:
+            hints = ("follows every order of events",) if name == "exact" else ()
+            try:
+                found.add(name, _law(name, given, about, begin(name, *hints)))
+            except ImpactNotResolved as error:
+                # The failure of the only law is the failure of the command.
+                if len(chosen) == 1:
+                    raise
+                found.not_resolved[name] = str(error)
+                found.failures.append(ImpactNotResolved(f"{name}: {error}", about.problem))
+    names = [*FILES.values(), FIGURE]
+    report = show.Report("outcomes", found.text(), found.json(), found.files(), names)
+    report.finish(out, as_json=as_json)
+    return found.failures
 
 
-def _resolve(
-    names: list[str],
-    options: argparse.Namespace,
-    target: Target,
-    begin: console.Begin,
-) -> tuple[OutcomesReport, list[ImpactNotResolved]]:
-    from carom.cli.outcomes_report import OutcomesReport
-
-    report = OutcomesReport(target.source, target.title, target.problem)
-    failures = []
-    for name in names:
-        hints = ("follows every order of events",) if name == "exact" else ()
-        law = _law(name, options, target.scene, begin(name, *hints))
-        try:
-            report.add(name, law, law.resolve(target.problem))
-            failures += _lost_samples(name, report)
-        except ImpactNotResolved as error:
-            if len(names) == 1:
-                raise
-            report.not_resolved[name] = str(error)
-            failures.append(ImpactNotResolved(f"{name}: {error}", target.problem, error.solution))
-    return report, failures
-
-
-def _lost_samples(name: str, report: OutcomesReport) -> list[ImpactNotResolved]:
-    """Warn of samples that did not end; return a failure where they are too many."""
-    outcomes = report.sampled(name)
-    if name != "routh" or outcomes is None or not outcomes.num_unfinished:
-        return []
-    lost, count = outcomes.num_unfinished, outcomes.num_unfinished + len(outcomes)
-    message = (
-        f"{name}: {lost:,} of {count:,} samples did not end, so that ranges are biased: "
-        f"{'; '.join(outcomes.unfinished)}"
-    )
-    if lost > MOST_UNFINISHED * count:
-        return [ImpactNotResolved(message, outcomes.problem)]
-    console.warn(f"warning: {message}")
-    return []
-
-
-def _chosen_laws(options: argparse.Namespace, problem: ImpactProblem) -> list[str]:
-    """Return the names of the laws to use; refuse options that bear on none of them."""
-    names = [options.law]
-    if options.law == "all":
-        names = ["routh", "anitescu-potra", "sequential"]
+def _chosen_laws(law: str, given: dict[str, Any], problem: ImpactProblem) -> list[str]:
+    """Return the names of the laws to use; refuse options that apply to none of them."""
+    chosen = [law]
+    if law == "all":
+        chosen = ["routh", "anitescu-potra", "sequential"]
         if _can_be_exact(problem):
-            names.insert(1, "exact")
+            chosen.insert(1, "exact")
         if problem.num_contacts == 1 and problem.num_tangents == 1:
-            names.append("routh-single")
-        if problem.num_contacts > MOST_CONTACTS_TO_ORDER and options.order is None:
-            names.remove("sequential")
+            chosen.append("routh-single")
+        if problem.num_contacts > MOST_CONTACTS_TO_ORDER and given["order"] is None:
+            chosen.remove("sequential")
             orders = math.factorial(problem.num_contacts)
-            console.warn(f"sequential is left out: {orders:,} orders; name one with --order")
-    used = {option for name in names for option in LAWS[name]}
-    for option in sorted({option for each in LAWS.values() for option in each} - used):
-        if getattr(options, option) is not None:
-            flag = "--" + option.replace("_", "-")
-            raise InvalidProblem(f"{flag}: does not bear on --law {options.law}; leave it out")
-    return names
+            show.warn(f"sequential is left out: {orders:,} orders; name one with --order")
+    impact.refuse_useless(given, LAWS, chosen, f"--law {law}")
+    return chosen
 
 
 def _can_be_exact(problem: ImpactProblem) -> bool:
-    """Tell whether an exact set is worth a try unasked; say so if only a package is missing."""
+    """Return whether an exact set is worth a try unasked; warn if only a package is missing."""
     if problem.num_contacts > MOST_CONTACTS_TO_BE_EXACT or problem.num_tangents > 1:
         return False
     if find_spec("ppl") is not None:
         return True
-    console.warn('exact is left out: it needs pplpy; pip install "carom[exact]"')
+    show.warn(f"exact is left out: {MissingExtra.of('exact sets', 'pplpy', 'exact')}")
     return False
 
 
 def _law(
-    name: str, options: argparse.Namespace, scene: Scene | None, progress: console.Progress
+    name: str, given: dict[str, Any], about: impact.Target, progress: show.Progress
 ) -> ImpactLaw:
-    given: dict[str, Any] = {
-        FIELDS.get(option, option): getattr(options, option)
-        for option in LAWS[name]
-        if getattr(options, option) is not None
-    }
-    settings: dict[str, Any] = {}
-    if name == "exact":
-        settings = {"on_budget": ON_BUDGET[0]}
-    elif name == "routh":
+    settings: dict[str, Any] = {"exact": {"on_budget": ON_BUDGET[0]}}.get(name, {})
+    if name == "routh":
         settings = {"progress": progress}
-        if scene is not None:
+        if (scene := about.scene) is not None:
             settings |= {"num_samples": scene.num_samples, "step_impulse": scene.step_impulse}
-    return make_law(name, **(settings | given))
+    chosen = {key: given[key] for key in LAWS[name] if given[key] is not None}
+    return make_law(name, **(settings | chosen))
 
 
-def _order(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
+def make_law(name: str, **settings: Any) -> ImpactLaw:
+    """Return a law by its name on the command line, with defaults for what is not set."""
+    import carom
+
+    law = "RouthExact" if name == "exact" else name.title().replace("-", "")
+    return getattr(carom, law)(**settings)
+
+
+def law_settings(law: Any) -> dict[str, Any]:
+    """Return the settings of a law that affect its results; None was left to the law."""
+    names = [field.name for field in dataclasses.fields(law)]
+    return show.pick(law, *(x for x in names if x not in ("num_threads", "points", "progress")))
+
+
+class Found:
+    """The outcomes of some laws on one problem."""
+
+    def __init__(self, about: impact.Target) -> None:
+        self.about = about
+        self.problem = about.problem
+        self.sets: dict[str, Any] = {}
+        self.settings: dict[str, dict[str, Any]] = {}
+        self.not_resolved: dict[str, str] = {}
+        self.failures: list[ImpactNotResolved] = []
+
+    def add(self, name: str, law: ImpactLaw) -> None:
+        """Resolve the impact with a law; few lost samples are a warning, many a failure."""
+        outcomes: Any = law.resolve(self.problem)
+        self.sets[name] = outcomes
+        self.settings[name] = law_settings(law)
+        if lost := getattr(outcomes, "num_unfinished", 0):
+            total = lost + len(outcomes)
+            message = (
+                f"{name}: {lost:,} of {total:,} samples did not end, so that ranges are biased: "
+                f"{'; '.join(outcomes.unfinished)}"
+            )
+            if lost > MOST_UNFINISHED * total:
+                self.failures.append(ImpactNotResolved(message, self.problem))
+            else:
+                show.warn(f"warning: {message}")
+
+    def text(self) -> str:
+        """Return the report for people."""
+        parts = [self.about.title, *(outcomes.summary() for outcomes in self.sets.values())]
+        if self.sample_error == 0.0:
+            parts.append("Samples of routh lie in the exact set.")
+        elif self.sample_error is not None:
+            parts.append(
+                f"Samples of routh lie up to {self.sample_error:.3g} m/s of contact velocity from "
+                f"the exact set; a smaller --step brings them closer."
+            )
+        return "\n\n".join(parts)
+
+    @cached_property
+    def sample_error(self) -> float | None:
+        """Return how far samples lie from the exact set, where both are known [m/s]."""
+        samples, exact = self.sets.get("routh"), self.sets.get("exact")
+        if samples is None or exact is None or not exact.is_complete or samples.is_complete:
+            return None
+        from carom.kernels.tolerances import STICKING
+        from carom.outcomes.distances import sample_error
+
+        error = sample_error(samples, exact)
+        return error if error > STICKING * float(self.problem.space.velocity_unit.max()) else 0.0
+
+    def json(self) -> dict[str, Any]:
+        """Return the report for programs; a setting that is None was left to the law."""
+        problem, names = self.problem, ("contacts", "num_velocities", "num_tangents", "v_pre")
+        return {
+            "problem": {
+                "source": self.about.source,
+                **show.pick(problem, *names),
+                "contact_velocities": problem.contact_velocity(problem.v_pre),
+                "kinetic_energy": problem.kinetic_energy(problem.v_pre),
+            },
+            "laws": {
+                name: {"settings": self.settings[name], **_describe(outcomes)}
+                for name, outcomes in self.sets.items()
+            },
+            "sample_error": self.sample_error,
+            "not_resolved": self.not_resolved,
+        }
+
+    def files(self) -> dict[str, show.Writer]:
+        """Return what writes the sets and the figure."""
+        files: dict[str, show.Writer] = {FILES[name]: x.save for name, x in self.sets.items()}
+        exact = self.sets.get("exact")
+        drawn = [self.sets.get("routh"), self.sets.get("routh-single"), exact and exact.inner]
+        if self.sets:
+            files[FIGURE] = partial(
+                show.write_figure,
+                "outcomes_overview",
+                next((outcomes for outcomes in drawn if outcomes is not None), None),
+                exact=exact,
+                simultaneous=self.sets.get("anitescu-potra"),
+                sequential=self.sets.get("sequential"),
+                title=self.about.title,
+            )
+        return files
+
+
+def _describe(outcomes: Any) -> dict[str, Any]:
+    """Return what a set is: ranges [m/s], shares, and polytopes or labelled outcomes."""
+    from carom import FiniteSet, PolyhedralSet
+
+    bounds = outcomes.contact_bounds()
+    ranges = [{"normal": own[0], "tangential": own[1:]} for own in bounds]
+    found = {"name": outcomes.law, **show.pick(outcomes, "is_complete", "kinds", "notes")}
+    found["contacts"] = dict(zip(outcomes.problem.contacts, ranges, strict=True))
+    if isinstance(outcomes, PolyhedralSet):
+        polytopes = [show.pick(x, "kind", "dimension", "vertices") for x in outcomes.polytopes]
+        return (
+            found | show.pick(outcomes, "outer_excess", "num_polyhedra") | {"polytopes": polytopes}
+        )
+    for word, occurs in outcomes.contact_states._asdict().items():
+        for own, share in zip(ranges, occurs.mean(axis=0), strict=True):
+            own[word] = share
+    problem, steps = outcomes.problem, outcomes.num_steps
+    before = problem.kinetic_energy(problem.v_pre)
+    kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else None
+    found |= {
+        "num_outcomes": len(outcomes),
+        **show.pick(outcomes, "num_unfinished", "unfinished"),
+        "energy_kept": None if kept is None else [kept.min(), kept.max()],
+        "steps": {"mean": steps.mean(), "max": steps.max()},
+    }
+    if isinstance(outcomes, FiniteSet):
+        rows = zip(outcomes.labels, outcomes.v_post, outcomes.contact_velocities, strict=True)
+        keys = ("label", "v_post", "contact_velocities")
+        found["outcomes"] = [dict(zip(keys, row, strict=True)) for row in rows]
+    return found

@@ -2,72 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from carom import __version__
-from carom.cli import console
-from carom.cli.report import show
-from carom.cli.tables import table, terminal_width
-from carom.errors import InvalidProblem
+import click
 
-if TYPE_CHECKING:
-    from carom.errors import CaromError
-    from carom.scenes import Scene
+from carom.cli.options import FILE, Command, complete_scene, json_option, option
+from carom.cli.show import note, pick, show, table, terminal_width
+from carom.errors import InvalidOption
 
-HELP = "list the scenes, or save one as a file to start from"
-DESCRIPTION = """\
-List the scenes, or save the impact of one as a file to start from.
-
-A scene is a system in a state in which it hits something. `carom outcomes`
-and `carom check` take its impact, `carom simulate` its motion. Per scene are
-printed the contacts of its impact, the number of its velocities and what it
-is; --json adds the step h and the numbers of steps and samples to use."""
 EPILOG = """\
-examples:
+Examples:
   carom scenes
-  carom scenes rocking-block --save my-impact.json
-      Write an impact to a file, in which you may change what you like.
+  carom scenes rocking-block --save my-impact.json  Write an impact to a file, to be changed.
   carom outcomes my-impact.json
 """
+SAVE = "Write the impact of the scene to a .json or .npz file."
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add = parser.add_argument
-    add("target", metavar="SCENE", nargs="?", help="default: all scenes")
-    add("--save", metavar="FILE", type=Path, help="write its impact to a .json or .npz file")
-    add("--json", action="store_true", help="print one JSON object")
+@click.command("scenes", cls=Command, epilog=EPILOG, short_help="list scenes, or save one")
+@click.argument("scene", metavar="[SCENE]", required=False, shell_complete=complete_scene)
+@option("--save", metavar="FILE", type=FILE, help=SAVE)
+@json_option
+def command(scene: str | None, save: Path | None, as_json: bool) -> None:
+    """List the scenes, or save the impact of one as a file to start from.
 
+    A scene is a system in a state in which it hits something. `carom outcomes` and `carom check`
+    take its impact, `carom simulate` its motion. Per scene are printed the contacts of its impact,
+    the number of its velocities and a description; --json adds the step h and the default numbers
+    of steps and samples.
+    """
+    from carom import scenes
 
-def run(options: argparse.Namespace) -> list[CaromError]:
-    """Print a table of scenes."""
-    from carom import save_problem, scenes
-
-    if options.save is not None and options.target is None:
-        raise InvalidProblem("--save: name the scene, as in: carom scenes rocking-block --save …")
-    names = scenes.names() if options.target is None else (options.target,)
-    chosen = [scenes.load(name) for name in names]
-    if options.save is not None:
-        save_problem(chosen[0].problem, options.save)
-        console.note(f"wrote {options.save}; see it with: carom outcomes {options.save}")
-    rows = [_row(scene) for scene in chosen]
-    show({"carom": __version__, "scenes": rows} if options.json else _table(rows))
-    return []
-
-
-def _row(scene: Scene) -> dict[str, Any]:
-    problem = scene.problem
-    return {
-        "name": scene.name,
-        "description": scene.description,
-        "contacts": list(problem.contacts),
-        "num_velocities": problem.num_velocities,
-        "step_impulse": scene.step_impulse,
-        "max_steps": scene.max_steps,
-        "num_samples": scene.num_samples,
-    }
+    if save is not None and scene is None:
+        raise InvalidOption("--save: name the scene, as in: carom scenes rocking-block --save …")
+    chosen = [scenes.load(name) for name in (scenes.names() if scene is None else (scene,))]
+    if save is not None:
+        chosen[0].problem.save(save)
+        note(f"wrote {save}; see it with: carom outcomes {save}")
+    rows = [
+        pick(each, "name", "description", "step_impulse", "max_steps", "num_samples")
+        | pick(each.problem, "contacts", "num_velocities")
+        for each in chosen
+    ]
+    show({"scenes": rows} if as_json else _table(rows))
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

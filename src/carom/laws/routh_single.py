@@ -24,7 +24,7 @@ class RouthSingle(ImpactLaw):
     friction acts; if the slip stops, the contact sticks if the friction cone allows it, and slides
     on, forward or back, otherwise. The outcome is unique.
 
-    If `problem.without_collision`, a contact at rest acts if friction drives it in, which happens if
+    If `problem.without_collision`, a contact at rest acts if friction drives it in: if
     mu |A_nt| >= A_nn and the slip has the sign of A_nt.
 
     Examples:

@@ -158,7 +158,7 @@ class Sequential(ImpactLaw):
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """A sequence so far: dimensionless velocities and impulses, contacts hit, place in the order."""
+    """A sequence so far: dimensionless velocities and impulses, contacts hit, place in order."""
 
     v_c: FloatArray
     impulses: tuple[FloatArray, ...]

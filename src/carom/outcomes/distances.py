@@ -94,7 +94,7 @@ def coverage_distance(
 
 
 def sample_error(sampled: PointSet, exact: OutcomeSet, norm: str = "contact") -> float:
-    """Return the largest distance of samples from the exact set; it is proportional to their step."""
+    """Return the largest distance of a sample from the exact set; it shrinks with the step."""
     if sampled.v_post.shape[1] != exact.v_post.shape[1]:
         raise InvalidOption("exact: expected a set of the same problem, got other dimensions")
     if not len(sampled):

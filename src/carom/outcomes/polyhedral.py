@@ -133,7 +133,7 @@ class PolyhedralSet(OutcomeSet):
 
     @property
     def outer_excess(self) -> FloatArray | None:
-        """Return the excess (m, 1 + d, 2) of contact bounds over those of `inner` [m/s], or None."""
+        """Return the excess (m, 1 + d, 2) of the bounds over those of `inner` [m/s], or None."""
         if self.inner is None:
             return None
         beyond = self.contact_bounds() - self.inner.contact_bounds()

@@ -5,9 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidProblem, MissingExtra
+
+if find_spec("matplotlib") is None or find_spec("ppl") is None:
+    raise MissingExtra(
+        "the paper's figures need matplotlib and pplpy; install them with: "
+        'pip install "carom[plots,exact]"'
+    )
+
 from carom.paper import page, store
 from carom.paper.exhibit import Effort, Exhibit, Progress
 from carom.paper.exhibits import EXHIBITS

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import io
-import json
 import math
 import os
+import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib import rc_context
+from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.figure import Figure
-from PIL import Image
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import InvalidOption
 from carom.io import write_atomically
 from carom.plots import style
-from carom.plots.player import PAGE
-from carom.plots.stage import Stage, contact_points, draw_ground, require_planar, view_of
+from carom.plots.scene import Stage, contact_points, draw_ground, require_planar, view_of
 
 if TYPE_CHECKING:
     from carom.motion.trajectory import Trajectory
@@ -28,39 +27,46 @@ if TYPE_CHECKING:
     from carom.typing import FloatArray
 
 DPI = 100
-COLOURS = 64
-"""Of a GIF; flat colours need few, and few make it small."""
 FLASH = 0.3
-"""So long a contact flashes after an impact, as the picture is shown [s]."""
+"""Time that a contact flashes after an impact, as the picture is shown [s]."""
 MOST_FPS = 50
-"""Faster GIFs are slowed down by browsers."""
+"""Browsers slow down faster GIFs."""
 MOST_FRAMES = 3000
 VIEWS = 300
-"""From so many configurations the view of a motion is found."""
+"""Number of configurations from which the view of a motion is found."""
+HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>carom</title>'
+ICONS = (
+    "minus − fast-backward ⏮ step-backward ⏪ play ▶ pause ⏸ step-forward ⏩ fast-forward ⏭ plus +"
+)
+"""Signs of the player's buttons, in place of a font that matplotlib loads from the network."""
 
 
 def animate(
     trajectory: Trajectory,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     fps: float = 30.0,
     speed: float = 1.0,
     size: tuple[int, int] = (480, 360),
-) -> None:
-    """Write a motion as a GIF, or as a page for a browser that needs no network.
+) -> Path | FuncAnimation:
+    """Animate a motion as a GIF, as a page for a browser that needs no network, or in a notebook.
 
     Bodies move over the ground; dots mark contacts that hold, and stars flash where an impulse
     acts in an impact. The file appears whole or not at all.
 
     Args:
-        trajectory: The motion of a `PlanarSystem`.
-        path: The file, which ends in .gif or .html.
-        fps: Pictures a second.
+        trajectory: Motion of a `PlanarSystem`.
+        path: File to write, which ends in .gif or .html. Default: none.
+        fps: Pictures per second; those of a GIF last a whole number of hundredths of a second.
         speed: Seconds of the motion that are shown in one second: 0.1 is slow motion.
         size: Width and height [pixels].
 
+    Returns:
+        The path that was written; without a path, matplotlib's animation: in a notebook,
+        `IPython.display.HTML(animation.to_jshtml())` shows it.
+
     Raises:
-        InvalidProblem: The system is missing or not planar, or an argument is out of range.
+        InvalidOption: An argument is out of range, or the system is missing or not planar.
         OSError: The file cannot be written.
 
     Examples:
@@ -69,43 +75,63 @@ def animate(
         >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "block.gif"
-        ...     carom.plots.animate(motion, file, speed=0.5, size=(160, 120))
-        ...     file.read_bytes()[:6]
+        ...     carom.plots.animate(motion, file, speed=0.5, size=(160, 120)).read_bytes()[:6]
         b'GIF89a'
     """
-    encoders = {".gif": _gif, ".html": _html}
-    ending = Path(path).suffix.lower()
-    if ending not in encoders:
-        raise InvalidProblem(f"path: expected a file that ends in .gif or .html, got {path}")
-    if not 0.0 < fps <= MOST_FPS:
-        raise InvalidProblem(f"fps: expected more than 0, up to {MOST_FPS}, got {fps!r}")
-    if not 0.0 < speed < math.inf:
-        raise InvalidProblem(f"speed: expected a number > 0, got {speed!r}")
+    ending = None if path is None else Path(path).suffix.lower()
+    if ending not in (None, ".gif", ".html"):
+        raise InvalidOption(f"path: expected a file that ends in .gif or .html, got {path}")
+    checks.positive("fps", fps)
+    checks.between("fps", fps, 0.0, MOST_FPS)
+    checks.positive("speed", speed)
     if len(size) != 2 or not all(16 <= pixels <= 4096 for pixels in size):
-        raise InvalidProblem(f"size: expected two numbers from 16 to 4096, got {size!r}")
-    film = _Film(trajectory, _times(trajectory, speed / fps), size, FLASH * speed)
-    write_atomically(path, encoders[ending](film, fps))
+        raise InvalidOption(f"size: expected two numbers from 16 to 4096, got {size!r}")
+    # A GIF counts time in hundredths of a second: the motion is sampled at the rate that it keeps.
+    interval = round(100.0 / fps) / 100.0 if ending == ".gif" else 1.0 / fps
+    film = _Film(trajectory, _times(trajectory, speed * interval), size, FLASH * speed)
+    animation = FuncAnimation(
+        film.figure,
+        film.show,
+        frames=len(film.times),
+        init_func=tuple,
+        interval=1000.0 * interval,
+        cache_frame_data=False,
+    )
+    if path is None:
+        return animation
+    write_atomically(path, _gif(animation, interval) if ending == ".gif" else _html(animation))
+    return Path(path)
+
+
+def _gif(animation: FuncAnimation, interval: float) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "motion.gif"
+        # The writer rounds the duration of a frame down to milliseconds.
+        animation.save(file, PillowWriter(fps=1.0 / (interval + 1e-6)))  # type: ignore[arg-type]
+        return file.read_bytes()
+
+
+def _html(animation: FuncAnimation) -> bytes:
+    # No picture is left out, however long the motion.
+    with rc_context({"animation.embed_limit": math.inf}):
+        page = animation.to_jshtml()
+    icons = re.findall(r"(\S+) (\S+)", ICONS)
+    rules = "".join(f'.fa-{name}::before {{content: "{icon}"}}' for name, icon in icons)
+    flipped = ".fa {font-style: normal} .fa-flip-horizontal {display: inline-block; scale: -1 1}"
+    return (HEAD + re.sub(r"<link[^>]*>", f"<style>{rules} {flipped}</style>", page)).encode()
 
 
 def _times(trajectory: Trajectory, interval: float) -> FloatArray:
     if not trajectory.parts:
-        raise InvalidProblem(f"trajectory: nothing to draw, {trajectory.message}")
+        raise InvalidOption(f"trajectory: nothing to draw, {trajectory.message}")
     start, end = trajectory.start_time, trajectory.end_time
     # The end is shown too if it is only rounding away.
     count = math.floor((end - start) / interval + 1e-9) + 1
     if count > MOST_FRAMES:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"speed: {count:,} pictures are more than {MOST_FRAMES:,}; raise speed or lower fps"
         )
     return np.minimum(start + interval * np.arange(count), end)
-
-
-class _Flash(NamedTuple):
-    """A point where an impulse acts, and when."""
-
-    t: float
-    x: float
-    y: float
 
 
 class _Film:
@@ -118,13 +144,14 @@ class _Film:
         self.times = times
         self.system = require_planar(trajectory.require_system())
         self.flash = flash
-        self.flashes = list(_flashes(trajectory, self.system))
+        self.flashes = np.array(list(_flashes(trajectory, self.system))).reshape(-1, 3)
         self.q = trajectory.at(t=times).q
-        self.size = size
         self.figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
         ax = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
         ax.set_axis_off()
-        view = _filled(_whole_view(self.system, trajectory), size[0] / size[1])
+        seen = np.linspace(trajectory.start_time, trajectory.end_time, VIEWS)
+        whole = view_of(self.system, list(trajectory.at(t=seen).q))
+        view = _filled(whole, size[0] / size[1])
         draw_ground(self.system, ax, view)
         self.stage = Stage(self.system, ax)
         (self.closed,) = ax.plot([], [], **style.TOUCHING)
@@ -136,24 +163,18 @@ class _Film:
         ax.set_xlim(*view[:, 0])
         ax.set_ylim(*view[:, 1])
 
-    def picture(self, i: int) -> Image.Image:
-        """Draw the motion at time i."""
+    def show(self, i: int) -> tuple[Any, ...]:
+        """Move all to time i; return what moved."""
         t, q = float(self.times[i]), self.q[i]
         self.stage.place(q)
         points = contact_points(self.system, q)[self._closed_at(t)]
         self.closed.set_data(*points.T)
-        recent = [flash for flash in self.flashes if 0.0 <= t - flash.t < self.flash]
-        self.stars.set_offsets(np.array([flash[1:] for flash in recent]).reshape(-1, 2))
-        self.stars.set_sizes([500.0 * (1.0 - (t - flash.t) / self.flash) for flash in recent])
+        age = (t - self.flashes[:, 0]) / self.flash
+        recent = (age >= 0.0) & (age < 1.0)
+        self.stars.set_offsets(self.flashes[recent, 1:])
+        self.stars.set_sizes(500.0 * (1.0 - age[recent]))
         self.clock.set_text(f"t = {t:.{self.digits}f} s")
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="rgba")
-        pixels = np.frombuffer(buffer.getbuffer(), np.uint8).reshape(self.size[1], self.size[0], 4)
-        return Image.fromarray(np.ascontiguousarray(pixels[..., :3]))
-
-    def pictures(self) -> Iterator[Image.Image]:
-        """Draw the motion at all its times."""
-        return map(self.picture, range(len(self.times)))
+        return self.closed, self.stars, self.clock
 
     def _closed_at(self, t: float) -> list[int]:
         """Return which contacts hold at a time."""
@@ -163,70 +184,19 @@ class _Film:
         return []
 
 
-def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[_Flash]:
+def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[tuple[float, ...]]:
+    """Return when and where (t, x, y) impulses act in impacts."""
     for impact in trajectory.impacts:
         points = contact_points(system, impact.q[0])
         gained = impact.impulse[-1, :, 0] - impact.impulse[0, :, 0]
         for i in np.flatnonzero(gained > 1e-9 * gained.max(initial=0.0)):
-            yield _Flash(impact.t, *points[i].tolist())
-
-
-def _whole_view(system: PlanarSystem, trajectory: Trajectory) -> FloatArray:
-    times = np.linspace(trajectory.start_time, trajectory.end_time, VIEWS)
-    return view_of(system, list(trajectory.at(t=times).q))
+            yield impact.t, *points[i]
 
 
 def _filled(view: FloatArray, aspect: float) -> FloatArray:
     """Widen a view to the shape of the picture, so that a metre is as wide as it is high."""
     width, height = view[1] - view[0]
     wanted = np.array([max(width, aspect * height), max(height, width / aspect)])
-    center = view.mean(axis=0)
     # Ground belongs at the bottom: what is left over goes above.
-    low = np.array([center[0] - wanted[0] / 2, view[0, 1]])
+    low = np.array([view[:, 0].mean() - wanted[0] / 2, view[0, 1]])
     return np.array([low, low + wanted])
-
-
-def _gif(film: _Film, fps: float) -> bytes:
-    """Return a GIF with one palette for all pictures, so that only what moves is stored anew."""
-    palette = _palette(film)
-    flat = [
-        picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in film.pictures()
-    ]
-    # A GIF counts time in hundredths of a second; what is rounded off one picture goes to the next.
-    ends = np.round(np.arange(len(flat) + 1) * 100.0 / fps).astype(int)
-    buffer = io.BytesIO()
-    flat[0].save(
-        buffer,
-        format="GIF",
-        save_all=True,
-        append_images=flat[1:],
-        duration=[10 * int(each) for each in np.diff(ends)],
-        loop=0,
-    )
-    return buffer.getvalue()
-
-
-def _palette(film: _Film) -> Image.Image:
-    """Return a picture whose palette suits all of them, with the marks' own colours in it."""
-    chosen = np.unique(np.linspace(0, len(film.times) - 1, 6).astype(int))
-    mosaic = np.concatenate([np.asarray(film.picture(int(i))) for i in chosen])
-    marks = [np.round(255.0 * np.array(to_rgb(mark))) for mark in (*style.CYCLE, "white")]
-    picture = Image.fromarray(mosaic).quantize(COLOURS - len(marks), Image.Quantize.MEDIANCUT)
-    colours = np.array(picture.getpalette(), dtype=np.float64).reshape(-1, 3)
-    # Marks are rare, and averaged with others. Pillow rounds before it looks for the nearest
-    # colour, so that those beside a mark have to go.
-    for mark in marks:
-        colours[np.abs(colours - mark).max(axis=1) <= 4.0] = mark
-    picture.putpalette(np.vstack([colours, marks]).astype(int).ravel().tolist())
-    return picture
-
-
-def _html(film: _Film, fps: float) -> bytes:
-    """Return a page with all pictures in it and a small player."""
-    pictures = []
-    for picture in film.pictures():
-        buffer = io.BytesIO()
-        picture.quantize(COLOURS).save(buffer, format="PNG", optimize=True)
-        pictures.append(base64.b64encode(buffer.getvalue()).decode())
-    page = PAGE.replace("PICTURES", json.dumps(pictures)).replace("INTERVAL", f"{1000.0 / fps:g}")
-    return page.encode()

@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.colors import to_rgb
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import InvalidOption
 from carom.plots import style
-from carom.plots.motion import CLOCKS, check_coordinate
-from carom.systems.names import Name, names
+from carom.plots.motion import CLOCKS, state_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from carom.motion.bundle import Bundle
+    from carom.systems.names import Name
     from carom.typing import FloatArray
 
 TIMES = 600
-BANDS = ((0.0, 100.0), (5.0, 95.0), (25.0, 75.0))
+BANDS = {"all motions": (0.0, 100.0), "90 %": (5.0, 95.0), "50 %": (25.0, 75.0)}
 """Percentiles between which a fan is shaded, each over the one before."""
+ALPHAS = (0.2, 0.3, 0.45)
+"""Opacity of each band; together they make three shades that everybody tells apart."""
 
 
 def plot_bundle(
@@ -28,27 +32,29 @@ def plot_bundle(
     ax: Axes,
     *,
     coordinate: int,
+    of: str = "q",
     num_lines: int = 25,
     color: str = style.BLUE,
     label: str | None = None,
 ) -> Axes:
-    """Draw a coordinate of all motions over time: shaded bands, and some motions as lines.
+    """Draw a coordinate or velocity of all motions over time: shaded bands, and some as lines.
 
     The palest band holds all motions, the next 90 % and the darkest half of them.
 
     Args:
-        bundle: The motions.
-        ax: Where to draw: the coordinate [m or rad] over time [s].
-        coordinate: Which one, from 0 to nq - 1.
-        num_lines: Most motions to draw as lines.
-        color: Of all.
-        label: For a legend.
+        bundle: Motions to draw.
+        ax: Where to draw: the coordinate [m or rad] or velocity [m/s or rad/s] over time [s].
+        coordinate: Index of the coordinate or velocity.
+        of: "q" for coordinates, "v" for velocities.
+        num_lines: Maximum number of motions that are drawn as lines.
+        color: Colour of bands and lines.
+        label: Legend entry of the lines. Default: how many they are.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: There is no such coordinate, or no motion moved.
+        InvalidOption: There is no such coordinate, or no motion moved.
 
     Examples:
         >>> import carom
@@ -61,18 +67,24 @@ def plot_bundle(
         (4, 'angle [rad]')
     """
     times = _times(bundle)
-    name = _name(bundle, coordinate)
-    q = bundle.q_at(times)[:, :, coordinate]
-    for low, high in BANDS:
-        band = np.nanpercentile(q, [low, high], axis=0)
-        ax.fill_between(times, *band, color=color, alpha=0.16, linewidth=0.0, zorder=1.0)
-    for values in q[:num_lines]:
-        ax.plot(times, values, color=color, linewidth=0.5, alpha=0.7, zorder=1.5)
-    if label is not None:
-        ax.plot([], [], color=color, linewidth=3, label=label)
-        ax.legend(frameon=False)
+    name = _name(bundle, coordinate, of)
+    values = (bundle.q_at if of == "q" else bundle.v_at)(times)[:, :, coordinate]
+    through = 1.0
+    for (share, percentiles), alpha in zip(BANDS.items(), ALPHAS, strict=True):
+        band = np.nanpercentile(values, percentiles, axis=0)
+        ax.fill_between(times, *band, color=color, alpha=alpha, linewidth=0.0, zorder=1.0)
+        # Inner bands lie over outer ones; the legend shows both together.
+        through *= 1.0 - alpha
+        ax.fill([], [], color=color, alpha=1.0 - through, linewidth=0.0, label=share)
+    shown = values[:num_lines]
+    dark = [0.5 * part for part in to_rgb(color)]
+    for each in shown:
+        ax.plot(times, each, color=dark, linewidth=0.5, zorder=1.5)
+    if len(shown):
+        ax.lines[-1].set_label(label or f"{len(shown)} of {len(bundle)} motions")
+    ax.legend(fontsize="small", framealpha=0.7)
     ax.set_xlabel(CLOCKS["t"])
-    ax.set_ylabel(str(name))
+    ax.set_ylabel(style.literal(str(name)))
     # Small spreads about a large value are read off in full, not from an offset above the axis.
     ax.ticklabel_format(axis="y", useOffset=False)
     ax.margins(x=0.01)
@@ -80,18 +92,18 @@ def plot_bundle(
 
 
 def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> Axes:
-    """Draw how far motions are apart in a coordinate, over time, for several bundles.
+    """Draw the spread of a coordinate, largest minus smallest, over time, for several bundles.
 
     Args:
-        bundles: Motions by their label.
+        bundles: Motions by their legend entry.
         ax: Where to draw: the spread [m or rad] over time [s].
-        coordinate: Which one, from 0 to nq - 1; the largest minus the smallest of it is drawn.
+        coordinate: Index of the coordinate, from 0 to nq - 1.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: There is no bundle, no such coordinate, or no motion moved.
+        InvalidOption: There is no bundle, no such coordinate, or no motion moved.
 
     Examples:
         >>> import carom
@@ -104,14 +116,14 @@ def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> 
         (True, 'spread of angle [rad]')
     """
     if not bundles:
-        raise InvalidProblem("bundles: expected at least one, got none")
+        raise InvalidOption("bundles: expected at least one, got none")
     for i, (label, bundle) in enumerate(bundles.items()):
         times = _times(bundle)
-        name = _name(bundle, coordinate)
+        name = _name(bundle, coordinate, "q")
         spread = bundle.spread(times)[:, coordinate]
         ax.plot(times, spread, label=label, linewidth=1.8, **style.line(i))
     ax.set_xlabel(CLOCKS["t"])
-    ax.set_ylabel(f"spread of {name}")
+    ax.set_ylabel(style.literal(f"spread of {name}"))
     ax.margins(x=0.01)
     ax.legend(frameon=False)
     return ax
@@ -120,11 +132,10 @@ def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> 
 def _times(bundle: Bundle) -> FloatArray:
     moved = [motion for motion in bundle.trajectories if motion.parts]
     if not moved:
-        raise InvalidProblem("bundle: nothing to draw, no motion moved")
+        raise InvalidOption("bundle: nothing to draw, no motion moved")
     return np.linspace(moved[0].start_time, max(motion.end_time for motion in moved), TIMES)
 
 
-def _name(bundle: Bundle, coordinate: int) -> Name:
-    motion = bundle.trajectories[0]
-    check_coordinate(coordinate, motion.layout.nq, "coordinate")
-    return names(motion.system, motion.layout.nq)[coordinate]
+def _name(bundle: Bundle, coordinate: int, of: str) -> Name:
+    found = state_names(bundle.trajectories[0], checks.choice("of", of, ("q", "v")))
+    return found[checks.integer("coordinate", coordinate, 0, len(found) - 1)]

@@ -1,36 +1,38 @@
-"""Where an impact takes the velocities of its contacts."""
+"""Where an impact takes the velocities of its contacts and bodies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon
 
-from carom.errors import InvalidProblem
-from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.sampled import SampledSet
+from carom.errors import CaromError, InvalidOption
+from carom.outcomes.outcome_set import OutcomeSet
+from carom.outcomes.points import PointSet
 from carom.plots import style
+from carom.systems.names import Name, names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.outcomes.outcome_set import OutcomeSet
+    from carom.outcomes.outcome_set import Projection
     from carom.problem import ImpactProblem
+    from carom.systems.system import System
     from carom.typing import FloatArray, IntArray
 
-Coordinate = tuple[str, int]
-"""A contact's name, and 0 for its normal velocity, 1 (in space also 2) for a tangential one."""
+Coordinate = tuple[str, int] | int
+"""A contact's name, and 0 for its normal velocity, 1 (in space also 2) for a tangential one; or the
+index of a velocity of the problem."""
 
 BEFORE = "before the impact"
 FEW = 20
 GRID = 1500
-# So many samples are drawn over an exact set, which more of them would hide.
+# Number of samples that are drawn over an exact set, which more of them would hide.
 OVER_EXACT = 4000
 NOISE = 1e-12
-# A piece that is smaller than this share of the largest velocity is a point.
+# A polytope that is smaller than this share of the largest velocity is a point.
 FLAT = 1e-9
 # Outcomes that take a smaller share of a view than this are drawn once more, larger.
 SMALL = 0.12
@@ -40,38 +42,41 @@ def plot_outcomes(
     outcomes: OutcomeSet | None,
     ax: Axes,
     *,
-    exact: PolyhedralSet | None = None,
-    simultaneous: SampledSet | None = None,
-    sequential: SampledSet | None = None,
+    exact: OutcomeSet | None = None,
+    simultaneous: OutcomeSet | None = None,
+    sequential: OutcomeSet | None = None,
     x: Coordinate | None = None,
     y: Coordinate | None = None,
+    system: System | None = None,
     num_paths: int = 1000,
     zoom: bool = False,
 ) -> Axes:
-    """Draw a set of outcomes, the ways there, and what classical laws say instead.
+    """Draw a set of outcomes, paths to them, and the outcomes of classical laws.
 
     Args:
-        outcomes: The set. Samples are dark points, with light lines through the velocities on the
-            way; an exact set is drawn as `exact` is, and an outer one with its samples. None if
-            there is none, but another set below.
-        ax: Where to draw; velocities are in [m/s].
-        exact: The set on the same problem by `RouthExact`, as blue polygons below the points,
-            of which there are then fewer.
+        outcomes: Set to draw. Samples are dark points, with light lines through the velocities on
+            the way; polytopes are blue areas. None if only sets below are drawn.
+        ax: Where to draw; contact velocities are in [m/s].
+        exact: Set of `RouthExact` on the same problem, drawn below the points, of which there are
+            then fewer.
         simultaneous: Outcomes of `AnitescuPotra` on the same problem.
         sequential: Outcomes of `Sequential` on the same problem.
-        x: Contact velocity on the horizontal axis: a contact's name, and 0 for its normal
-            velocity, 1 (in space also 2) for a tangential one. Default: the first contact's normal
-            velocity, or the tangential one if there is one contact.
-        y: The same for the vertical axis: the second contact's normal velocity, or the only one's.
-        num_paths: Most paths to draw.
-        zoom: Whether the view is that of the outcomes alone; the ways there reach into it.
+        x: Velocity on the horizontal axis: a contact's name with 0 for its normal velocity or 1 (in
+            space also 2) for a tangential one, or the index of a body velocity, such as a rotation
+            rate. Default: the first contact's normal velocity, or the tangential one if there is
+            one contact.
+        y: The same for the vertical axis. Default: the second contact's normal velocity, or the
+            only one's.
+        system: System of the impact, which names its body velocities.
+        num_paths: Maximum number of paths.
+        zoom: Whether the view is that of the outcomes alone; the paths reach into it.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: No set was given or two exact ones, they are not of one impact, or there is
-            no such coordinate.
+        InvalidOption: No set was given, sets or system are not of one impact, or there is no such
+            velocity.
 
     Examples:
         >>> import carom
@@ -83,9 +88,10 @@ def plot_outcomes(
         >>> ax.get_xlabel()
         'normal velocity of A [m/s]'
     """
-    drawing = Drawing.prepare(outcomes, exact, simultaneous, sequential, num_paths)
+    drawing = Drawing(outcomes, exact, simultaneous, sequential, num_paths, system)
     default = default_coordinates(drawing.problem)
-    drawing.draw(ax, x or default[0], y or default[1], zoom=zoom)
+    first, second = (default[0] if x is None else x), (default[1] if y is None else y)
+    drawing.draw(ax, first, second, zoom=zoom)
     style.legend_below(ax)
     return ax
 
@@ -98,67 +104,100 @@ def default_coordinates(problem: ImpactProblem) -> tuple[Coordinate, Coordinate]
     return (first, 0), (problem.contacts[1], 0)
 
 
-@dataclass(frozen=True, eq=False)
 class Drawing:
     """The sets of one impact, ready to be drawn in any pair of coordinates."""
 
-    problem: ImpactProblem
-    outcomes: SampledSet | None
-    exact: PolyhedralSet | None
-    simultaneous: SampledSet | None
-    sequential: SampledSet | None
-    paths: list[FloatArray]
-
-    @classmethod
-    def prepare(
-        cls,
+    def __init__(
+        self,
         outcomes: OutcomeSet | None,
-        exact: PolyhedralSet | None,
-        simultaneous: SampledSet | None,
-        sequential: SampledSet | None,
-        num_paths: int,
-    ) -> Drawing:
-        """Choose paths, and refuse what cannot be drawn together."""
-        sampled, polyhedral = _told_apart(outcomes, exact)
-        given = (sampled, polyhedral, simultaneous, sequential)
-        problems = [item.problem for item in given if item is not None]
-        if not problems:
-            raise InvalidProblem("outcomes: expected at least one set to draw, got none")
-        for other in problems[1:]:
-            if other.J.shape != problems[0].J.shape or other.contacts != problems[0].contacts:
-                raise InvalidProblem(
+        exact: OutcomeSet | None = None,
+        simultaneous: OutcomeSet | None = None,
+        sequential: OutcomeSet | None = None,
+        num_paths: int = 0,
+        system: System | None = None,
+    ) -> None:
+        given = (outcomes, exact, simultaneous, sequential)
+        self.sets = [each for each in given if each is not None]
+        if not self.sets:
+            raise InvalidOption("outcomes: expected at least one set to draw, got none")
+        for each in self.sets:
+            if not isinstance(each, OutcomeSet):
+                raise InvalidOption(f"outcomes: expected sets, got a {type(each).__name__}")
+        self.problem = self.sets[0].problem
+        for other in (each.problem for each in self.sets[1:]):
+            if other.J.shape != self.problem.J.shape or other.contacts != self.problem.contacts:
+                raise InvalidOption(
                     f"outcomes: expected sets of one impact, got some with the contacts "
-                    f"{', '.join(problems[0].contacts)} and some with {', '.join(other.contacts)}"
+                    f"{', '.join(self.problem.contacts)} and some with {', '.join(other.contacts)}"
                 )
-        paths = [] if sampled is None else _paths(sampled, num_paths)
-        return cls(problems[0], sampled, polyhedral, simultaneous, sequential, paths)
+        self.simultaneous, self.sequential = simultaneous, sequential
+        first = [each for each in (exact, outcomes) if each is not None]
+        self.areas = [each for each in first if not isinstance(each, PointSet)]
+        # An outer set brings its own samples.
+        found = [outcomes, *(getattr(each, "inner", None) for each in self.areas)]
+        self.samples = next((each for each in found if isinstance(each, PointSet)), None)
+        self.names = names(system, self.problem.num_velocities, "v")
+        if len(self.names) != self.problem.num_velocities:
+            raise InvalidOption("system: expected the system of the impact, got another one")
+        self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
         """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
-        view = View(self.problem, x, y)
+        view = View(self.problem, self.names, x, y)
         way = [] if not self.paths else _draw_paths(ax, view, self.paths)
-        ends = []
-        if self.exact is not None:
-            ends += _draw_exact(ax, view, self.exact)
-        if self.outcomes is not None:
-            most = None if self.exact is None else OVER_EXACT
-            ends.append(_draw_set(ax, view, self.outcomes, most))
+        ends = [outline for area in self.areas for outline in _draw_area(ax, view, area)]
+        if self.samples is not None:
+            ends.append(_draw_samples(ax, view, self.samples, OVER_EXACT if self.areas else None))
         if not zoom:
             # Marks are drawn beyond the ax as well, and this one may lie far off.
             before = view.points(self.problem.v_pre)
             _plot(ax, before, style.BEFORE, BEFORE)
             way.append(before)
-        if self.sequential is not None:
-            ends.append(_draw_sequential(ax, view, self.sequential))
-        if self.simultaneous is not None:
-            ends.append(_draw_simultaneous(ax, view, self.simultaneous))
+        for points, marks, label in self._classical():
+            ends.append(view.points(points))
+            _plot(ax, ends[-1], marks, label)
         _frame(ax, view, np.concatenate(ends if zoom else ends + way))
 
+    def draw_velocities(self, ax: Axes) -> None:
+        """Draw the range of each body velocity, one row each."""
+        rows = np.arange(self.problem.num_velocities)
+        for each in [*self.areas, *([] if self.samples is None else [self.samples])]:
+            v, is_area = each.v_post, each is not self.samples
+            if is_area or len(v) > FEW:
+                marks = style.SEGMENT if is_area else style.SAMPLED_BAR
+                ax.plot([v.min(axis=0), v.max(axis=0)], [rows, rows], **marks)
+            else:
+                ax.plot(v, np.broadcast_to(rows, v.shape), **style.SET | {"markersize": 7})
+        ax.plot(self.problem.v_pre, rows, **style.BEFORE)
+        for points, marks, _ in self._classical():
+            ax.plot(points, np.broadcast_to(rows, points.shape), **marks)
+        ax.axvline(0.0, **style.ZERO)
+        ax.set_yticks(rows, [style.literal(name.word) for name in self.names])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        units = [unit for unit in dict.fromkeys(name.unit for name in self.names) if unit]
+        ax.set_xlabel(f"body velocities [{', '.join(units) or 'm/s, rad/s'}]")
+        ax.set_box_aspect(1.0)
+
+    def _classical(self) -> list[tuple[FloatArray, style.Marks, str]]:
+        """Return velocities (n, nv), marks and label of each classical law."""
+        found = []
+        if self.sequential is not None:
+            v, labels = self.sequential.v_post, getattr(self.sequential, "labels", None) or ()
+            if len(v) == len(labels) <= 2:
+                looks = zip(v[:, None], (style.FIRST, style.SECOND), labels, strict=False)
+                found += [(a, b, style.literal(f"sequential, {c}")) for a, b, c in looks]
+            else:
+                found.append((v, style.FIRST, f"sequential, {len(v)} sequences"))
+        if self.simultaneous is not None:
+            v = self.simultaneous.v_post
+            count = "" if len(v) == 1 else f", {len(v)} outcomes"
+            found.append((v, style.SIMULTANEOUS, f"simultaneous{count}"))
+        return found
+
     def is_small(self, x: Coordinate, y: Coordinate) -> bool:
-        """Tell whether outcomes, if they differ, are hard to see beside the ways there."""
-        view = View(self.problem, x, y)
-        sets = (self.outcomes, self.exact, self.sequential, self.simultaneous)
-        ends = np.concatenate([view.points(one.v_post) for one in sets if one is not None])
+        """Return whether outcomes, if they differ, are hard to see beside the paths."""
+        view = View(self.problem, self.names, x, y)
+        ends = np.concatenate([view.points(each.v_post) for each in self.sets])
         way = [view.points(path) for path in [self.problem.v_pre, *self.paths]]
         everything = np.concatenate([ends, *way])
         share = np.ptp(ends, axis=0).max() / (np.ptp(everything, axis=0).max() or 1.0)
@@ -166,88 +205,67 @@ class Drawing:
 
 
 class View:
-    """Two of the contact velocities of a problem."""
+    """Two velocities of a problem, of contacts or of bodies: rows (2, nv) and their labels."""
 
-    def __init__(self, problem: ImpactProblem, x: Coordinate, y: Coordinate) -> None:
-        self.problem = problem
-        self.columns = [self._column(coordinate) for coordinate in (x, y)]
-        self.labels = [self._label(coordinate) for coordinate in (x, y)]
+    def __init__(
+        self, problem: ImpactProblem, found: list[Name], x: Coordinate, y: Coordinate
+    ) -> None:
+        both = [_coordinate(problem, found, coordinate) for coordinate in (x, y)]
+        self.rows = np.array([row for row, _ in both])
+        self.labels = [label for _, label in both]
         self.unit = float(problem.space.velocity_unit.max())
 
     def points(self, v: FloatArray) -> FloatArray:
         """Return the coordinates (n, 2) of velocities (n, nv) or (nv,), free of rounding noise."""
-        return self._without_noise(np.atleast_2d(v) @ self.problem.J[self.columns].T)
+        return self.without_noise(np.atleast_2d(v) @ self.rows.T)
 
-    def outlines(self, exact: PolyhedralSet) -> list[FloatArray]:
-        """Return the corners (k, 2) of every piece, in order: a polygon, a segment or a point."""
-        outlines = exact.project(self.problem.J[self.columns])
-        return [self._without_noise(_merged(each, FLAT * self.unit)) for each in outlines]
+    def outlines(self, projection: Projection) -> list[FloatArray]:
+        """Return the outline (k, 2) of every polytope: a polygon, a segment or a point."""
+        tiny = FLAT * self.unit
+        return [
+            self.without_noise(each[:1] if np.ptp(each, axis=0).max() < tiny else each)
+            for each in projection.polytopes
+        ]
 
-    def _without_noise(self, points: FloatArray) -> FloatArray:
+    def without_noise(self, points: FloatArray) -> FloatArray:
+        """Return points whose rounding errors about zero are zero."""
         return np.where(np.abs(points) < NOISE * self.unit, 0.0, points)
 
-    def _column(self, coordinate: Coordinate) -> int:
+
+def _coordinate(
+    problem: ImpactProblem, found: list[Name], coordinate: Coordinate
+) -> tuple[FloatArray, str]:
+    """Return the row (nv,) of a velocity and the label of its axis."""
+    contacts, width = problem.contacts, 1 + problem.num_tangents
+    if isinstance(coordinate, int) and coordinate in range(len(found)):
+        word, unit = found[coordinate]
+        label = style.literal(f"{word} [{unit or 'm/s or rad/s'}]")
+        return np.eye(len(found))[coordinate], label
+    if isinstance(coordinate, tuple) and len(coordinate) == 2:
         name, component = coordinate
-        contacts, width = self.problem.contacts, 1 + self.problem.num_tangents
-        if name not in contacts or component not in range(width):
-            raise InvalidProblem(
-                f"coordinate: expected one of {', '.join(contacts)} with a number from 0 (normal) "
-                f"to {width - 1}, got {coordinate!r}"
-            )
-        return contacts.index(name) * width + component
-
-    def _label(self, coordinate: Coordinate) -> str:
-        name, component = coordinate
-        if component == 0:
-            return f"normal velocity of {name} [m/s]"
-        number = "" if self.problem.num_tangents == 1 else f" {component}"
-        return f"tangential velocity{number} of {name} [m/s]"
+        if name in contacts and component in range(width):
+            number = f" {component}" if problem.num_tangents > 1 else ""
+            what = f"tangential velocity{number}" if component else "normal velocity"
+            row = problem.J[contacts.index(name) * width + component]
+            return row, style.of_contact(what, name)
+    raise InvalidOption(
+        f"coordinate: expected one of {', '.join(contacts)} with a number from 0 (normal) to "
+        f"{width - 1}, or the index of a velocity from 0 to {len(found) - 1}, got {coordinate!r}"
+    )
 
 
-def thin(points: FloatArray, grid: int = GRID) -> FloatArray:
-    """Keep one of the points (n, 2) in each cell of a grid that is finer than what eyes see.
-
-    Points with the least and the largest coordinates are kept.
-    """
-    if len(points) <= grid:
-        return points
-    low = points.min(axis=0)
-    span = np.maximum(points.max(axis=0) - low, np.finfo(float).tiny)
-    cells = np.floor((points - low) / span * grid).astype(np.int64)
-    _, kept = np.unique(cells @ np.array([grid + 1, 1]), return_index=True)
-    extremes = np.concatenate([points.argmin(axis=0), points.argmax(axis=0)])
-    return points[np.union1d(kept, extremes)]
-
-
-def _told_apart(
-    outcomes: OutcomeSet | None, exact: PolyhedralSet | None
-) -> tuple[SampledSet | None, PolyhedralSet | None]:
-    """Return samples and polytopes; an outer set brings its own samples."""
-    if isinstance(outcomes, PolyhedralSet):
-        if exact is not None:
-            raise InvalidProblem("exact: expected none, since outcomes is such a set itself")
-        return outcomes.inner, outcomes
-    if outcomes is not None and not isinstance(outcomes, SampledSet):
-        kind = type(outcomes).__name__
-        raise InvalidProblem(f"outcomes: expected samples or polytopes, got a {kind}")
-    return outcomes, exact
-
-
-def _merged(outline: FloatArray, tiny: float) -> FloatArray:
-    """Return an outline (k, 2), or one point of it if there is no more to see."""
-    return outline[:1] if np.ptp(outline, axis=0).max() < tiny else outline
-
-
-def _paths(outcomes: SampledSet, num_paths: int) -> list[FloatArray]:
-    """Return the velocities (steps + 1, nv) of some paths; none for a law that does not step."""
-    if not outcomes.has_paths:
+def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
+    """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
+    chosen = samples.v_post[_choose(samples, num_paths)]
+    try:
+        return [samples.path_to(v).v for v in chosen]
+    except CaromError:
         return []
-    return [outcomes.path(int(i)).v for i in _choose(outcomes, num_paths)]
 
 
-def _choose(outcomes: SampledSet, count: int) -> IntArray:
+def _choose(samples: PointSet, count: int) -> IntArray:
     """Return indices of outcomes, with rare kinds of endings as often as common ones."""
-    _, slides, lifts = outcomes.kinds()
+    _, slides, lifts = samples.contact_states
     codes = (slides + 2 * lifts) @ 3 ** np.arange(slides.shape[1])
     order = np.argsort(codes, kind="stable")
     _, sizes = np.unique(codes, return_counts=True)
@@ -267,49 +285,32 @@ def _draw_paths(ax: Axes, view: View, paths: list[FloatArray]) -> list[FloatArra
     return lines
 
 
-def _draw_exact(ax: Axes, view: View, exact: PolyhedralSet) -> list[FloatArray]:
-    outlines = view.outlines(exact)
+def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
+    """Draw polytopes; return their outlines."""
+    outlines = view.outlines(area.project(view.rows))
     for outline in outlines:
         if len(outline) > 2:
             ax.add_patch(Polygon(outline, **style.POLYGON))
-        elif len(outline) == 2:
-            _plot(ax, outline, style.SEGMENT, "")
         else:
-            _plot(ax, outline, style.POINT, "")
+            _plot(ax, outline, style.SEGMENT if len(outline) == 2 else style.POINT, "")
     key = style.POINT | {"marker": "s"}
-    ax.plot([], [], **key, label="outer set" if exact.is_outer else "exact set")
+    ax.plot([], [], **key, label="exact set" if area.is_complete else "outer set")
     return outlines
 
 
-def _draw_set(ax: Axes, view: View, outcomes: SampledSet, most: int | None) -> FloatArray:
-    v_post = outcomes.v_post if most is None else outcomes.v_post[_choose(outcomes, most)]
-    points = thin(view.points(v_post))
+def _draw_samples(ax: Axes, view: View, samples: PointSet, most: int | None) -> FloatArray:
+    """Draw outcomes, at most so many; return where they are."""
+    shown = samples.v_post if most is None else samples.v_post[_choose(samples, most)]
+    points = view.points(shown)
+    if len(points) > GRID:
+        # One point per cell of a grid that is finer than eyes see.
+        cell = (float(np.ptp(points, axis=0).max()) or 1.0) / GRID
+        points = points[np.unique(np.round(points / cell), axis=0, return_index=True)[1]]
     large = style.SET | {"markersize": 7}
     _plot(ax, points, large if len(points) <= FEW else style.SET, "")
-    shown = f"{len(v_post):,} of " if len(v_post) < len(outcomes) else ""
-    label = f"{shown}{len(outcomes):,} outcome{'s' if len(outcomes) > 1 else ''}"
-    ax.plot([], [], **large, label=label)
-    return points
-
-
-def _draw_simultaneous(ax: Axes, view: View, simultaneous: SampledSet) -> FloatArray:
-    points = view.points(simultaneous.v_post)
-    count = "" if len(points) == 1 else f", {len(points)} outcomes"
-    _plot(ax, points, style.SIMULTANEOUS, f"simultaneous{count}")
-    return points
-
-
-def _draw_sequential(ax: Axes, view: View, sequential: SampledSet) -> FloatArray:
-    """Draw up to two sequences in the colour of the contact that goes first, more in one."""
-    points = view.points(sequential.v_post)
-    labels = sequential.labels or ()
-    if len(points) == len(labels) <= 2:
-        for point, label in zip(points, labels, strict=True):
-            leads = label.split(" → ")[0] == view.problem.contacts[0]
-            marks = style.FIRST if leads else style.SECOND
-            _plot(ax, point[None, :], marks, f"sequential, {label}")
-    else:
-        _plot(ax, points, style.FIRST, f"sequential, {len(points)} sequences")
+    total = len(samples)
+    some = f"{len(shown):,} of " if len(shown) < total else ""
+    ax.plot([], [], **large, label=f"{some}{total:,} outcome{'s' if total > 1 else ''}")
     return points
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import InvalidOption
 from carom.motion.parts import Segment, States
 from carom.plots import style
-from carom.plots.sampling import all_states, impact_spans, part_states
 from carom.systems.names import Name, names
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from carom.motion.trajectory import Trajectory
     from carom.typing import FloatArray
 
+CLOSE = 1500
+"""A motion is drawn with about this number of states beside those that it records."""
 CLOCKS = {"t": "time t [s]", "s": "parameter s [s or N s]"}
 SHADES = "impacts"
 """Mark of the shades, by which they are found again."""
@@ -41,20 +43,19 @@ def plot_states(
     stretch is shaded.
 
     Args:
-        trajectory: The motion.
-        ax: Where to draw; lines that are there already keep their colours to themselves.
+        trajectory: Motion to draw.
+        ax: Where to draw; new lines get other colours than those that are there.
         clock: "t" for time [s]; "s" for time plus the normal impulses so far [s or N s].
-        rows: Which of them; all by default.
+        rows: Indices of coordinates or velocities; default: all.
         of: "q" for coordinates, "v" for velocities.
-        labels: Names for the legend, one a row. Default: those of the system's joints with their
+        labels: Legend entries, one per row. Default: those of the system's joints with their
             units, or numbers if they have no names.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: There is no such clock or row, labels do not match the rows, or the motion
-            has no parts.
+        InvalidOption: An option is out of range, or the motion has no parts.
 
     Examples:
         >>> import carom
@@ -65,17 +66,18 @@ def plot_states(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('parameter s [s or N s]', 'angle [rad/s]')
     """
-    found = names(trajectory.system, getattr(trajectory.layout, f"n{of}"), of)
+    checks.choice("of", of, ("q", "v"))
+    found = state_names(trajectory, of)
     chosen = list(range(len(found)) if rows is None else rows)
     for row in chosen:
-        check_coordinate(row, len(found), "rows")
+        checks.integer("rows", row, 0, len(found) - 1)
     if labels is not None and len(labels) != len(chosen):
-        raise InvalidProblem(f"labels: expected {len(chosen)}, got {len(labels)}")
+        raise InvalidOption(f"labels: expected {len(chosen)}, got {len(labels)}")
     mark_impacts(trajectory, ax, clock)
     states = all_states(trajectory)
     first = len(ax.lines)
     for i, row in enumerate(chosen):
-        label = str(found[row]) if labels is None else labels[i]
+        label = style.literal(str(found[row])) if labels is None else labels[i]
         values = getattr(states, of)[:, row]
         ax.plot(getattr(states, clock), values, label=label, **style.line(first + i))
     word = "coordinates" if of == "q" else "velocities"
@@ -86,20 +88,20 @@ def plot_states(
 
 
 def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
-    """Draw how fast time and the normal impulse of each contact go on, over s.
+    """Draw the rates of time and of the normal impulse of each contact, over s.
 
-    They share out every moment: dt/ds and the rates of all contacts add up to 1. In an impact
-    dt/ds = 0; where nothing touches it is 1 [HalmPosa, Section 4].
+    dt/ds and the rates of all contacts add up to 1. In an impact dt/ds = 0; where nothing touches
+    it is 1 [HalmPosa, Section 4].
 
     Args:
-        trajectory: The motion.
+        trajectory: Motion to draw.
         ax: Where to draw: rates [1] over s [s or N s].
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The motion has no parts, so that there is nothing to draw.
+        InvalidOption: The motion has no parts.
 
     Examples:
         >>> import carom
@@ -121,7 +123,7 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
     for i, name in enumerate(trajectory.contacts):
         # Contacts that share a load have one curve: the later lies within the earlier.
         width = 1.2 + 1.4 * (len(trajectory.contacts) - 1 - i) / len(trajectory.contacts)
-        label = f"normal impulse of {name}"
+        label = f"normal impulse of {style.contact(name)}"
         ax.plot(s, normal[:, i], label=label, linewidth=width, **style.line(i))
     ax.set_ylabel("rate by s [1]")
     # Rates fill the ax from 0 to 1, and leave no room within it.
@@ -133,14 +135,14 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
     """Draw kinetic plus potential energy over time.
 
     Args:
-        trajectory: The motion, with its system.
+        trajectory: Motion to draw, with its system.
         ax: Where to draw: energy [J] over time [s].
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The trajectory was loaded without its system, or has no parts.
+        InvalidOption: The trajectory was loaded without its system, or has no parts.
 
     Examples:
         >>> import carom
@@ -169,17 +171,17 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
 
 
 def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
-    """Draw the impulses that contacts have accrued, normal and, dashed, tangential, over time.
+    """Draw the accrued impulses of all contacts, normal and (dashed) tangential, over time.
 
     Args:
-        trajectory: The motion.
+        trajectory: Motion to draw.
         ax: Where to draw: impulses [N s] over time [s].
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The motion has no parts, so that there is nothing to draw.
+        InvalidOption: The motion has no parts.
 
     Examples:
         >>> import carom
@@ -188,14 +190,14 @@ def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
         >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
         >>> ax = carom.plots.plot_impulses(motion, Figure().subplots())
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
-        ['A, normal', 'B, normal', 'tangential']
+        ['A', 'B', 'tangential']
     """
     mark_impacts(trajectory, ax, "t")
     states = all_states(trajectory)
     for i, name in enumerate(trajectory.contacts):
-        color = style.CYCLE[i % len(style.CYCLE)]
-        ax.plot(states.t, states.impulse[:, i, 0], color=color, label=f"{name}, normal")
-        ax.plot(states.t, states.impulse[:, i, 1], color=color, linestyle="--", linewidth=1.0)
+        normal, tangential = states.impulse[:, i].T
+        ax.plot(states.t, normal, label=style.contact(name), **style.line(i))
+        ax.plot(states.t, tangential, linestyle="--", linewidth=1.0, **style.line(i))
     ax.set_ylabel("impulse [N s]")
     if trajectory.contacts:
         ax.plot([], [], color=style.DARK, linestyle="--", linewidth=1.0, label="tangential")
@@ -214,17 +216,17 @@ def plot_phase(
     """Draw a coordinate against its rate, with impacts as dashed vertical lines.
 
     Args:
-        trajectory: The motion.
+        trajectory: Motion to draw.
         ax: Where to draw: the coordinate [m or rad], and its rate [m/s or rad/s] above it.
-        coordinate: Which one, from 0 to nq - 1.
-        color: Of the line; by default the next one.
-        label: For a legend.
+        coordinate: Index of the coordinate, from 0 to nq - 1.
+        color: Colour of the line; default: the next of the cycle.
+        label: Legend entry.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: There is no such coordinate, its rate is not known without the system, or
+        InvalidOption: There is no such coordinate, its rate is not known without the system, or
             the motion has no parts.
 
     Examples:
@@ -236,8 +238,7 @@ def plot_phase(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('angle [rad]', 'rate of angle [rad/s]')
     """
-    layout = trajectory.layout
-    check_coordinate(coordinate, layout.nq, "coordinate")
+    checks.integer("coordinate", coordinate, 0, trajectory.layout.nq - 1)
     # A motion is two lines: its segments and its impacts.
     own = style.CYCLE[len(ax.lines) // 2 % len(style.CYCLE)] if color is None else color
     moving: list[FloatArray] = []
@@ -248,23 +249,20 @@ def plot_phase(
         pieces.append(np.column_stack([states.q[:, coordinate], rates[:, coordinate]]))
     ax.plot(*_interrupted(moving).T, color=own, label=label)
     ax.plot(*_interrupted(jumping).T, color=own, **style.JUMP)
-    position, rate = (
-        names(trajectory.system, getattr(layout, f"n{of}"), of)[coordinate] for of in ("q", "v")
-    )
-    ax.set_xlabel(str(position))
-    ax.set_ylabel(f"rate of {rate}")
+    position, rate = (str(state_names(trajectory, of)[coordinate]) for of in ("q", "v"))
+    ax.set_xlabel(style.literal(position))
+    ax.set_ylabel(style.literal(f"rate of {rate}"))
     return ax
 
 
-def mark_impacts(trajectory: Trajectory, ax: Axes, clock: str) -> None:
-    """Name the axis of a clock, and shade impacts where they take up some of it.
+def state_names(trajectory: Trajectory, of: str) -> list[Name]:
+    """Return the names of all coordinates ("q") or velocities ("v")."""
+    return names(trajectory.system, getattr(trajectory.layout, f"n{of}"), of)
 
-    Raises:
-        InvalidProblem: There is no such clock.
-    """
-    if clock not in CLOCKS:
-        raise InvalidProblem(f"clock: expected 't' or 's', got {clock!r}")
-    ax.set_xlabel(CLOCKS[clock])
+
+def mark_impacts(trajectory: Trajectory, ax: Axes, clock: str) -> None:
+    """Name the axis of a clock, and shade impacts where they take up some of it."""
+    ax.set_xlabel(CLOCKS[checks.choice("clock", clock, CLOCKS)])
     ax.margins(x=0.01)
     # Once: several functions may draw on one ax.
     is_marked = any(each.get_gid() == SHADES for each in ax.collections)
@@ -274,20 +272,52 @@ def mark_impacts(trajectory: Trajectory, ax: Axes, clock: str) -> None:
         ax.broken_barh(bars, (0.0, 1.0), transform=place, gid=SHADES, **style.FROZEN)
 
 
-def check_coordinate(value: int, size: int, name: str) -> None:
-    """Refuse a row that there is not.
+def part_states(trajectory: Trajectory, num: int = CLOSE) -> list[States]:
+    """Return the states of each part: close to each other in segments, all steps of impacts.
 
-    Raises:
-        InvalidProblem: The message names the argument.
+    A part ends in the state in which the next one begins, before its impulses act.
     """
-    if value not in range(size):
-        raise InvalidProblem(f"{name}: expected a number from 0 to {size - 1}, got {value!r}")
+    if not trajectory.parts:
+        raise InvalidOption(f"trajectory: nothing to draw, {trajectory.message}")
+    interval = (trajectory.end_time - trajectory.start_time) / num or 1.0
+    found, row = [], 0
+    for part in trajectory.parts:
+        if isinstance(part, Segment):
+            count = int(np.ceil((part.end - part.start) / interval)) + 1
+            found.append(_segment_states(trajectory, part, count))
+            row += len(part.knots)
+        else:
+            rows = slice(row, row + len(part.v))
+            found.append(States(*(column[rows] for column in trajectory.states)))
+            row += len(part.v)
+    return found
+
+
+def all_states(trajectory: Trajectory) -> States:
+    """Return the states of all parts in one."""
+    columns = zip(*part_states(trajectory), strict=True)
+    return States(*(np.concatenate(column) for column in columns))
+
+
+def impact_spans(trajectory: Trajectory) -> FloatArray:
+    """Return from which s to which s (n, 2) impacts last."""
+    pairs = zip(trajectory.parts, part_states(trajectory, 1), strict=True)
+    spans = [(states.s[0], states.s[-1]) for part, states in pairs if not isinstance(part, Segment)]
+    return np.array(spans).reshape(-1, 2)
+
+
+def _segment_states(trajectory: Trajectory, part: Segment, count: int) -> States:
+    t = np.union1d(part.knots, np.linspace(part.start, part.end, count))
+    q, v, impulse = trajectory.layout.unpack(part.values(t))
+    rate = trajectory.layout.unpack(part.values(t, derivative=True))[2]
+    s = t - trajectory.start_time + impulse[..., 0].sum(axis=-1)
+    return States(t, s, q, v, impulse, rate)
 
 
 def _axis_label(found: list[Name], word: str) -> str:
     """Return what an axis shows: the name of one row, or a word for several with their units."""
     if len(found) == 1:
-        return str(found[0])
+        return style.literal(str(found[0]))
     units = [unit for unit in dict.fromkeys(name.unit for name in found) if unit]
     return f"{word} [{', '.join(units)}]" if units else word
 

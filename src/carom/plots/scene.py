@@ -1,26 +1,42 @@
-"""A planar system in one configuration."""
+"""A planar system in one configuration: bodies and grounds, drawn once and moved at will."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib import patches
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.transforms import Affine2D
 
+from carom.errors import InvalidOption
 from carom.plots import style
-from carom.plots.stage import Stage, contact_points, draw_ground, require_planar, view_of
+from carom.systems.planar import PlanarSystem
+from carom.systems.planar_bodies import Circle
 from carom.systems.planar_contacts import PlaneContact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
-    from carom.systems.planar import PlanarSystem
+    from carom.systems.planar_bodies import Body
+    from carom.systems.planar_contacts import HalfPlane
     from carom.systems.system import System
     from carom.typing import ArrayLike, FloatArray
 
+MARGIN = 0.12
+"""Margin around all that is seen, as a share of its size."""
+DEPTH = 0.045
+"""Depth of the hatched strip that marks a solid, as a share of the view."""
+
+FAR = 2.0
+"""Half the length of a half-plane's edge, in sizes of the view."""
 LONGEST = 0.25
-"""Of the arrows, as a share of the view."""
+"""Length of the longest arrow, as a share of the view."""
 MOMENT = 1e-6
-"""So long the bodies move to see their velocity [s]."""
+"""Step of the central difference that gives the velocity of centres of mass [s]."""
 SLOW = 1e-9
 """Speeds below this, and below this share of the largest, are no motion [m/s]."""
 TOUCHES = 1e-6
@@ -37,23 +53,24 @@ def plot_scene(
     contact_arrows: bool = False,
     seconds: float | None = None,
 ) -> Axes:
-    """Draw a planar system: its bodies, what they may touch, and how they move.
+    """Draw a planar system: bodies to scale, the ground, contact points and velocities.
 
     Args:
-        system: A `PlanarSystem`.
+        system: `PlanarSystem` to draw.
         q: Configuration, (nq,) [m, rad].
         ax: Where to draw, in metres.
         v: Velocity, (nv,) [m/s, rad/s]: an arrow for each body that moves, at its centre of mass.
         contacts: Whether to mark contact points, filled where they touch, and name them.
         contact_arrows: Whether points that touch a half-plane get an arrow too, of another colour.
-        seconds: An arrow is as long as the way in this time [s]. Default: the longest arrow has a
-            quarter of the view.
+        seconds: Time in which a point would move along its arrow [s]. Default: the longest arrow
+            takes a quarter of the view.
 
     Returns:
         The same ax.
 
     Raises:
-        InvalidProblem: The system is not planar, or q or v does not fit it.
+        InvalidOption: The system is not planar.
+        InvalidProblem: q or v does not fit the system.
 
     Examples:
         >>> import carom
@@ -87,7 +104,9 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
     here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
     for name, (x, y), gap in here:
         ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        ax.annotate(name, (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME)
+        ax.annotate(
+            style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME
+        )
 
 
 def _draw_arrows(
@@ -143,3 +162,134 @@ def _centers(system: PlanarSystem, q: FloatArray) -> FloatArray:
     frames = system.frames(q)
     bodies = [body for body in system.bodies if body.mass > 0.0]
     return np.array([frames[body.name].point(body.com) for body in bodies]).reshape(-1, 2)
+
+
+def require_planar(system: System) -> PlanarSystem:
+    """Return the system, or refuse one that is not planar."""
+    if not isinstance(system, PlanarSystem):
+        raise InvalidOption(
+            f"system: expected a PlanarSystem, whose bodies have outlines to draw, got a "
+            f"{type(system).__name__}"
+        )
+    return system
+
+
+class Stage:
+    """The bodies of a planar system on an ax, ready to be placed."""
+
+    def __init__(self, system: PlanarSystem, ax: Axes) -> None:
+        self.system = system
+        self.affines = [Affine2D() for _ in system.bodies]
+        for i, (body, affine) in enumerate(zip(system.bodies, self.affines, strict=True)):
+            _draw_body(ax, body, affine + ax.transData, style.CYCLE[i % len(style.CYCLE)])
+
+    def place(self, q: ArrayLike) -> None:
+        """Move all bodies to a configuration."""
+        for affine, (x, y, angle) in zip(self.affines, self.system.body_poses(q), strict=True):
+            affine.clear().rotate(angle).translate(x, y)
+
+
+def view_of(system: PlanarSystem, configurations: Sequence[ArrayLike]) -> FloatArray:
+    """Return the lower left and the upper right corner (2, 2) of all that is to be seen [m].
+
+    Half-planes are in it where a contact point is near them.
+    """
+    corners = np.concatenate([_corners(system, q) for q in configurations])
+    size = float(np.ptp(corners, axis=0).max()) or 1.0
+    seen = [corners]
+    for q in configurations:
+        gap = system.gap(q)
+        near = np.abs(gap) <= size
+        seen.append((contact_points(system, q) - gap[:, None] * _normals(system))[near])
+    everything = np.concatenate(seen)
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    margin = MARGIN * (float((high - low).max()) or 1.0)
+    return np.array([low - margin, high + margin])
+
+
+def contact_points(system: PlanarSystem, q: ArrayLike) -> FloatArray:
+    """Return where contacts touch (m, 2) [m]: on the disc, or half way between two discs."""
+    frames = system.frames(q)
+    points = []
+    for contact, gap in zip(system.contact_pairs, system.gap(q), strict=True):
+        center = np.array(frames[contact.disc.body].point(contact.disc.center))
+        if isinstance(contact, PlaneContact):
+            points.append(center - contact.disc.radius * np.array(contact.plane.normal))
+        else:
+            other = np.array(frames[contact.other.body].point(contact.other.center))
+            normal = (center - other) / np.linalg.norm(center - other)
+            points.append(center - (contact.disc.radius + 0.5 * gap) * normal)
+    return np.array(points).reshape(-1, 2)
+
+
+def draw_ground(system: PlanarSystem, ax: Axes, view: FloatArray) -> None:
+    """Draw the edges of half-planes beyond a view, hatched on their solid side."""
+    pairs = [pair for pair in system.contact_pairs if isinstance(pair, PlaneContact)]
+    planes = list(dict.fromkeys(pair.plane for pair in pairs))
+    size = float((view[1] - view[0]).max())
+    for plane in planes:
+        normal, point = np.array(plane.normal), np.array(plane.point)
+        tangent = np.array([normal[1], -normal[0]])
+        # Long enough to cross the view, wherever the point of the plane is.
+        foot = point + ((view.mean(axis=0) - point) @ tangent) * tangent
+        whole = foot + FAR * size * np.array([-tangent, tangent])
+        edge = _not_behind(whole, [other for other in planes if other is not plane])
+        strip = np.vstack([edge, edge[::-1] - DEPTH * size * normal])
+        ax.add_patch(patches.Polygon(strip, closed=True, hatch="/////", **style.SOLID))
+        ax.plot(*edge.T, **style.GROUND)
+
+
+def _not_behind(edge: FloatArray, planes: list[HalfPlane]) -> FloatArray:
+    """Return the part of an edge (2, 2) that is not within other solids; all, if that is none."""
+    low, high = 0.0, 1.0
+    for plane in planes:
+        start, end = (edge - np.array(plane.point)) @ np.array(plane.normal)
+        if start < 0.0 <= end:
+            low = max(low, start / (start - end))
+        elif end < 0.0 <= start:
+            high = min(high, start / (start - end))
+        elif start < 0.0:
+            return edge
+    return edge if low >= high else edge[0] + np.outer([low, high], edge[1] - edge[0])
+
+
+def _draw_body(ax: Axes, body: Body, transform: Transform, color: str) -> None:
+    fill = style.BODY | {"facecolor": [0.35 * x + 0.65 for x in to_rgb(color)]}
+    for outline in body.outline:
+        if isinstance(outline, Circle):
+            (x, y), r = outline.center, outline.radius
+            ax.add_patch(patches.Circle((x, y), r, transform=transform, **fill))
+            # Without a spoke nobody sees it turn.
+            ax.add_line(Line2D([x, x], [y, y + r], transform=transform, **style.SPOKE))
+        elif len(outline.points) > 2:
+            ax.add_patch(patches.Polygon(outline.points, transform=transform, **fill))
+        else:
+            ends = np.array(outline.points).T
+            ax.add_line(Line2D(*ends, color=color, transform=transform, **style.LINK))
+    if not body.outline:
+        x, y = body.com
+        ax.add_line(Line2D([x], [y], color=color, transform=transform, **style.DOT))
+
+
+def _corners(system: PlanarSystem, q: ArrayLike) -> FloatArray:
+    """Return points (n, 2) in the world between which all outlines lie [m]."""
+    frames = system.frames(q)
+    found: list[FloatArray] = []
+    for body in system.bodies:
+        frame = frames[body.name]
+        for outline in body.outline:
+            if isinstance(outline, Circle):
+                center = np.array(frame.point(outline.center))
+                found += [center - outline.radius, center + outline.radius]
+            else:
+                found += [np.array(frame.point(point)) for point in outline.points]
+        if not body.outline:
+            found.append(np.array(frame.point(body.com)))
+    return np.array(found)
+
+
+def _normals(system: PlanarSystem) -> FloatArray:
+    """Return the normals (m, 2) of half-planes, and zero for contacts of two discs."""
+    pairs = system.contact_pairs
+    normals = [pair.plane.normal if isinstance(pair, PlaneContact) else (0, 0) for pair in pairs]
+    return np.array(normals, dtype=np.float64).reshape(-1, 2)

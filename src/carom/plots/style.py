@@ -1,4 +1,4 @@
-"""Colours and marks, told apart with any colour vision [Okabe and Ito, 2008]."""
+"""Colours, marks and words of every figure; safe for all colour vision [Okabe and Ito, 2008]."""
 
 from __future__ import annotations
 
@@ -24,41 +24,29 @@ DARK = "#303030"
 
 # Neighbours differ most; yellow is too pale for a line.
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DASHES = ("-", "--", ":", "-.")
+MARKERS = ("", "o", "s", "^", "D", "v", "x", "*")
 
-LABELS = 34.0
-"""Height of the numbers and the label below an ax [points]."""
+LABEL = 20.0
+"""Height of the numbers below an ax [points]."""
+LINE = 14.0
+"""Height of one line of an axis label [points]."""
+LONG = 16
+"""A contact's name with more letters goes to a second line of a label."""
 
-_OUTLINED: Marks = {
-    "linestyle": "none",
-    "markeredgecolor": BLACK,
-    "markeredgewidth": 0.8,
-    "clip_on": False,
-}
+_EDGED: Marks = {"linestyle": "none", "markeredgecolor": BLACK, "markeredgewidth": 0.8}
+_OUTLINED: Marks = _EDGED | {"clip_on": False}
+_DOTS: Marks = {"linestyle": "none", "marker": "o"}
 
 # Large sets are drawn as pixels, also in vector graphics.
 PATHS: Marks = {"colors": LIGHT, "linewidths": 0.5, "zorder": 1.0, "rasterized": True}
-SET: Marks = {
-    "linestyle": "none",
-    "marker": "o",
-    "markersize": 2.5,
-    "markeredgewidth": 0.0,
-    "color": DARK,
-    "zorder": 2.0,
-    "rasterized": True,
-}
+SET: Marks = _DOTS | {"markersize": 2.5, "markeredgewidth": 0.0, "color": DARK, "zorder": 2.0}
+SET |= {"rasterized": True}
 # What is exact lies below the samples, and is wide enough to be seen around them.
 POLYGON: Marks = {"facecolor": SKY + "80", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 1.6}
 SEGMENT: Marks = {"color": SKY, "linewidth": 6.0, "solid_capstyle": "butt", "zorder": 1.7}
-POINT: Marks = {
-    "linestyle": "none",
-    "marker": "o",
-    "markersize": 10,
-    "color": SKY,
-    "markeredgecolor": BLUE,
-    "markeredgewidth": 1.2,
-    "zorder": 1.8,
-}
+POINT: Marks = _DOTS | {"markersize": 10, "color": SKY, "zorder": 1.8}
+POINT |= {"markeredgecolor": BLUE, "markeredgewidth": 1.2}
+SAMPLED_BAR: Marks = SEGMENT | {"color": DARK, "linewidth": 2.0, "zorder": 2.0}
 ZERO: Marks = {"color": "#808080", "linewidth": 0.6, "zorder": 1.5}
 
 # Marks that coincide stay visible: the larger lie below.
@@ -76,52 +64,52 @@ BODY: Marks = {"edgecolor": DARK, "linewidth": 1.4, "zorder": 2.0}
 LINK: Marks = {"linewidth": 4.0, "solid_capstyle": "round", "zorder": 2.0}
 GROUND: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 1.2}
 SOLID: Marks = {"facecolor": "none", "edgecolor": "#909090", "linewidth": 0.0, "zorder": 1.0}
-TOUCHING: Marks = {
-    "linestyle": "none",
-    "marker": "o",
-    "markersize": 6,
-    "color": VERMILLION,
-    "markeredgecolor": BLACK,
-    "markeredgewidth": 0.8,
-    "zorder": 4.0,
-}
-APART: Marks = {**TOUCHING, "color": "white"}
+TOUCHING: Marks = _EDGED | {"marker": "o", "markersize": 6, "color": VERMILLION, "zorder": 4.0}
+APART: Marks = TOUCHING | {"color": "white"}
 DOT: Marks = {"marker": "o", "markersize": 7, "zorder": 2.5}
 SPOKE: Marks = {"color": DARK, "linewidth": 1.4, "zorder": 2.1}
-NAME: Marks = {
-    "fontsize": 9,
-    "zorder": 6.0,
-    "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
-}
-ARROWS: Marks = {
-    "color": BLACK,
-    "angles": "xy",
-    "scale_units": "xy",
-    "scale": 1.0,
-    "width": 0.008,
-    "zorder": 5.0,
-}
-CONTACT_ARROWS: Marks = {**ARROWS, "color": VERMILLION}
-FLASH: Marks = {
-    "marker": "*",
-    "color": VERMILLION,
-    "edgecolors": BLACK,
-    "linewidths": 0.6,
-    "zorder": 6.0,
-}
+_PAPER: Marks = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+NAME: Marks = {"fontsize": 9, "zorder": 6.0, "bbox": _PAPER}
+_TO_SCALE: Marks = {"angles": "xy", "scale_units": "xy", "scale": 1.0}
+ARROWS: Marks = _TO_SCALE | {"color": BLACK, "width": 0.008, "zorder": 5.0}
+CONTACT_ARROWS: Marks = ARROWS | {"color": VERMILLION}
+FLASH: Marks = {"marker": "*", "color": VERMILLION, "edgecolors": BLACK, "linewidths": 0.6}
+FLASH |= {"zorder": 6.0}
 
 
 def line(i: int) -> Marks:
-    """Return colour and dashes of line i of several, which are all different up to 28."""
-    return {
-        "color": CYCLE[i % len(CYCLE)],
-        "linestyle": DASHES[i // len(CYCLE) % len(DASHES)],
-    }
+    """Return colour and marker of line i of several, which are all different up to 56.
+
+    Dashes are left to what a line means, such as tangential impulses.
+    """
+    marks = {"color": CYCLE[i % len(CYCLE)]}
+    marker = MARKERS[i // len(CYCLE) % len(MARKERS)]
+    # Spread along the line, and not at the same places as those of its neighbour.
+    place = {"markersize": 5, "markevery": (0.02 * (i % len(CYCLE)), 0.15)}
+    return marks | {"marker": marker, **place} if marker else marks
+
+
+def literal(text: str) -> str:
+    """Return text that matplotlib draws as it is: no mathtext, and shown in legends."""
+    # A legend leaves out what begins with an underscore.
+    return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
+
+
+def contact(name: str) -> str:
+    """Return a contact's name, in quotes unless it is one plain word: "foot -" ends in no minus."""
+    plain = name[-1:].isalnum() and not any(letter.isspace() for letter in name)
+    return literal(name if plain else f"“{name}”")
+
+
+def of_contact(what: str, name: str) -> str:
+    """Return the label of an axis, with a long name in a second line."""
+    return f"{what} of{chr(10) if len(name) > LONG else ' '}{contact(name)} [m/s]"
 
 
 def legend_below(ax: Axes) -> None:
     """Put a legend below the label of an ax, however small the ax is."""
-    down = ScaledTranslation(0.0, -LABELS / 72.0, ax.figure.dpi_scale_trans)
+    height = LABEL + LINE * (1 + ax.get_xlabel().count("\n"))
+    down = ScaledTranslation(0.0, -height / 72.0, ax.figure.dpi_scale_trans)
     ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),

@@ -177,7 +177,8 @@ def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
                 f"apart: use planes, boxes or meshes, or switch its collisions off with "
                 f'contype="0" conaffinity="0"'
             )
-        if np.any(model.geom_surfacevel[i]):
+        # MuJoCo 3 has no moving surfaces at first.
+        if hasattr(model, "geom_surfacevel") and np.any(model.geom_surfacevel[i]):
             raise InvalidProblem(
                 f"geom {_geom_names(model)[i]!r} has a surface that moves (surfacevel), and carom "
                 f"knows surfaces that move with their body only: set it to zero"

@@ -55,7 +55,7 @@ def plot_sweep(
     problem = exact.problem
     x, y = default_coordinates(problem)
     # What comes before the impact lies far off, and would shrink what is to be seen.
-    Drawing.prepare(None, exact, None, None, num_paths=0).draw(ax, x, y, zoom=True)
+    Drawing(None, exact).draw(ax, x, y, zoom=True)
     ends = problem.contact_velocity(sweep.v_post)[..., 0]
     low, high = float(sweep.values.min()), float(sweep.values.max())
     colors = LogNorm(low, high) if logarithmic else Normalize(low, high)

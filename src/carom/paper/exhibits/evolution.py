@@ -88,7 +88,7 @@ class Evolution:
         size = (5.2 * columns, 4.4 * rows + 0.8)
         figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
         sets = (self.outcomes, self.exact, self.simultaneous, self.sequential)
-        drawing = Drawing.prepare(*sets, num_paths=1000)
+        drawing = Drawing(*sets, num_paths=1000)
         for i, (x, y) in enumerate(views):
             drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
         axes: list[Axes] = figure.axes

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
-from carom.plots.stage import contact_points
+from carom.plots.scene import contact_points
 from carom.scenes import Scene, load
 from carom.systems import PlanarSystem
 from carom.typing import FloatArray

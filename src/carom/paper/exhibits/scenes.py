@@ -16,7 +16,7 @@ from carom.outcomes.kinds import describe_kinds
 from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
 from carom.paper.exhibits.evolution import flat, headings
 from carom.plots import plot_scene
-from carom.plots.stage import view_of
+from carom.plots.scene import view_of
 from carom.scenes import Scene, load
 from carom.systems import PlanarSystem
 from carom.typing import FloatArray
