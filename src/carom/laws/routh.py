@@ -166,20 +166,7 @@ class Routh(ImpactLaw):
         )
 
     def replay(self, problem: ImpactProblem) -> SampleReplay:
-        """Prepare to run samples of this law again by their numbers.
-
-        Args:
-            problem: The impact.
-
-        Examples:
-            >>> import carom
-            >>> block = carom.scenes.load("rocking-block").problem
-            >>> law = carom.Routh(num_samples=10)
-            >>> samples = law.resolve(block)
-            >>> path = law.replay(block).path(7, int(samples.num_steps[7]))
-            >>> bool(abs(path.v_post - samples.v_post[7]).max() < 1e-12)
-            True
-        """
+        """Prepare to run samples of this law again by their numbers."""
         return SampleReplay(problem, self._prepare(problem))
 
     def _prepare(self, problem: ImpactProblem) -> Sampler | StartedSampler:
@@ -229,7 +216,7 @@ class Routh(ImpactLaw):
         return Goal.check(until, self.norm, self.max_samples, self.num_samples)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Run one sample with another seed, and return its steps; with points, the seed picks a row.
+        """Run one sample with another seed and return its path; with points, the seed picks a row.
 
         Args:
             problem: The impact.
@@ -247,22 +234,7 @@ class Routh(ImpactLaw):
         return outcomes.path_to(outcomes.v_post[0])
 
     def sampler(self, problem: ImpactProblem) -> Sampler:
-        """Prepare the kernels for a problem.
-
-        Args:
-            problem: The impact.
-
-        Raises:
-            InvalidOption: The points do not fit the number of contacts.
-
-        Examples:
-            >>> import carom
-            >>> block = carom.scenes.load("rocking-block").problem
-            >>> sampler = carom.Routh(num_samples=8).sampler(block)
-            >>> impulses, statuses, steps = sampler.run(8, num_threads=1, progress=None)
-            >>> impulses.shape, statuses.shape, steps.shape
-            ((8, 4), (8,), (8,))
-        """
+        """Prepare the kernels for a problem that collides."""
         return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
 
     def _rule(self, problem: ImpactProblem) -> paths.Rule:
