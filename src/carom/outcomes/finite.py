@@ -43,8 +43,8 @@ class FiniteSet(PointSet):
         >>> len(outcomes), outcomes.labels, outcomes.kinds
         (2, ('A → B', 'B → A'), ('A lifts, B sticks', 'A sticks, B lifts'))
         >>> print(outcomes.path_to(outcomes.v_post[0]))
-        1. A pushes 0.595 N s (closed, sticking)
-        2. B pushes 0.4785 N s (closed, sticking)
+        1. A pushes 0.85 N s (closed, sticking)
+        2. B pushes 0.255 N s (closed, sticking)
         then A lifts, B sticks
     """
 

@@ -38,8 +38,8 @@ class ImpactPath:
         >>> path.v[0].tolist(), path.lambda_n.shape
         ([0.0, -1.0, 0.0], (2, 2))
         >>> print(path.describe())
-        1. A pushes 0.595 N s (closed, sticking)
-        2. B pushes 0.4785 N s (closed, sticking)
+        1. A pushes 0.85 N s (closed, sticking)
+        2. B pushes 0.255 N s (closed, sticking)
         then A lifts, B sticks
     """
 
