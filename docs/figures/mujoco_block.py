@@ -5,6 +5,7 @@ Run it as `.venv/bin/python docs/figures/mujoco_block.py`; the picture appears b
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -28,8 +29,8 @@ SPEED = float(np.sqrt(2 * 9.81 * 0.01))
 """After a fall of 1 cm [m/s]."""
 TILT = 1e-3
 TILTS = np.linspace(-2 * TILT, 2 * TILT, 41)
-DAMPED = 10.0
-"""A damping ratio with which contacts hardly bounce."""
+LONG = 0.02
+"""How long MuJoCo steps [s]: a tilted block's second corner takes some milliseconds to land."""
 MARK = {"linestyle": "none", "markeredgecolor": style.BLACK, "clip_on": False, "zorder": 6.0}
 
 
@@ -46,8 +47,7 @@ def land(
 
 def named(problem: carom.ImpactProblem) -> carom.ImpactProblem:
     """Return the impact with short names: A is the left corner, B the right."""
-    parts = {name: getattr(problem, name) for name in ("M", "J_n", "J_t", "mu", "v_pre")}
-    return carom.ImpactProblem(**parts, contacts=("A", "B"))
+    return replace(problem, contacts=("A", "B"))
 
 
 def draw_tilts(ax: Axes, problem: carom.ImpactProblem) -> None:
@@ -55,7 +55,7 @@ def draw_tilts(ax: Axes, problem: carom.ImpactProblem) -> None:
     outcomes = carom.RouthExact().resolve(problem)
     most = outcomes.contact_bounds()[:, 0, 1].max()
     ax.axhspan(0.0, most, facecolor=style.SKY + "60", label="all that can happen, if flat")
-    lifts = np.array([problem.J_n @ engine_outcome(*land(t), damping_ratio=DAMPED) for t in TILTS])
+    lifts = np.array([problem.J_n @ engine_outcome(*land(t), duration=LONG) for t in TILTS])
     for i, (name, marker) in enumerate((("A", "^"), ("B", "v"))):
         ax.plot(
             1e3 * TILTS,
@@ -101,8 +101,8 @@ def draw() -> Figure:
         axes[1],
         flat,
         {
-            "MuJoCo, its own damping": (engine_outcome(*land()), look),
-            "MuJoCo, damped": (engine_outcome(*land(), damping_ratio=DAMPED), damped),
+            "MuJoCo, its own damping": (engine_outcome(*land(), damping_ratio=1.0), look),
+            "MuJoCo, damped": (engine_outcome(*land()), damped),
         },
         "it lands flat",
     )
@@ -112,8 +112,8 @@ def draw() -> Figure:
         axes[2],
         sliding,
         {
-            "MuJoCo, its own damping": (engine_outcome(*land(**slides)), look),
-            "MuJoCo, damped": (engine_outcome(*land(**slides), damping_ratio=DAMPED), damped),
+            "MuJoCo, its own damping": (engine_outcome(*land(**slides), damping_ratio=1.0), look),
+            "MuJoCo, damped": (engine_outcome(*land(**slides)), damped),
         },
         "it lands flat and slides with 1 m/s",
     )

@@ -32,11 +32,13 @@ def integer(
     return int(value)
 
 
-def positive(name: str, value: Any, *, or_zero: bool = False) -> float:
+def positive(
+    name: str, value: Any, *, or_zero: bool = False, error: type[CaromError] = InvalidOption
+) -> float:
     """Return a finite number > 0 (or >= 0), or refuse it."""
     if not is_number(value) or not (value > 0.0 or (or_zero and value == 0.0)):
         least = ">= 0" if or_zero else "> 0"
-        raise InvalidOption(f"{name}: expected a number {least}, got {value!r}")
+        raise error(f"{name}: expected a number {least}, got {value!r}")
     return float(value)
 
 

@@ -14,7 +14,7 @@ class CaromError(Exception):
         ...     carom.scenes.load("rocking-block", width=-1.0)
         ... except carom.CaromError as error:
         ...     print(error)
-        width must be positive and finite, got -1.0
+        width: expected a number > 0, got -1.0
     """
 
 

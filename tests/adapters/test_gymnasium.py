@@ -164,11 +164,11 @@ def test_draws_do_not_follow_from_where_the_environment_starts():
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
 )
-@pytest.mark.parametrize("layers", [1, 2])
-def test_copies_draw_as_the_original_does(copied, layers):
-    env = _make("Walker2d-v5")
-    for _ in range(layers):
-        env = SetValuedImpacts(env, law=LAW)
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_copies_draw_as_the_original_does(copied, is_wrapped):
+    env = SetValuedImpacts(_make("Walker2d-v5"), law=LAW)
+    if is_wrapped:
+        env = gymnasium.wrappers.TimeLimit(env, 1000)
     twin = copied(env)
     assert twin.unwrapped is not env.unwrapped
     (one, impacts), (other, again) = _run(env, 40), _run(twin, 40)
@@ -199,7 +199,7 @@ def test_closing_gives_the_environment_its_steps_back():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"probability": 1.5}, "probability: expected from 0 to 1, got 1.5"),
+        ({"probability": 1.5}, "probability: expected a number from 0 to 1, got 1.5"),
         ({"gap_tolerance": 0.0}, "gap_tolerance: expected a number > 0"),
         ({"speed": np.nan}, "speed: expected a number > 0"),
         ({"law": "routh"}, r"law: expected an ImpactLaw such as carom.Routh\(\), got 'routh'"),
@@ -207,11 +207,21 @@ def test_closing_gives_the_environment_its_steps_back():
 )
 def test_options_out_of_range(options, message):
     env = _make("Hopper-v5")
-    with pytest.raises(carom.InvalidProblem, match=message):
+    with pytest.raises(carom.InvalidOption, match=message):
         SetValuedImpacts(env, **options)
     env.close()
 
 
+def test_impacts_are_drawn_by_one_wrapper():
+    """Two would each draw, one after the other; after `close` another one may."""
+    env = SetValuedImpacts(_make("Hopper-v5"), law=LAW)
+    for outer in (env, gymnasium.wrappers.TimeLimit(env, 10)):
+        with pytest.raises(carom.InvalidOption, match=r"env: its impacts .* wrap it once"):
+            SetValuedImpacts(outer, law=LAW)
+    env.close()
+    SetValuedImpacts(env.env, law=LAW).close()
+
+
 def test_other_environments_are_refused():
-    with pytest.raises(carom.InvalidProblem, match="expected a MuJoCo environment, got a CartPole"):
+    with pytest.raises(carom.InvalidOption, match="expected a MuJoCo environment, got a CartPole"):
         SetValuedImpacts(gymnasium.make("CartPole-v1"))

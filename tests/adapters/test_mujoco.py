@@ -187,7 +187,7 @@ def test_tilted_block_is_that_of_carom():
         ours, theirs = system.dynamics(q, v), scene.system.dynamics(q, v)
         assert np.abs(ours.M - theirs.M).max() <= 1e-12
         assert ours.force == pytest.approx(theirs.force, abs=1e-9)
-        for name, i in (("floor/block ---", 0), ("floor/block +--", 1)):
+        for name, i in (("floor/block (---)", 0), ("floor/block (+--)", 1)):
             j = system.contacts.index(name)
             if np.isfinite(ours.phi[j]):
                 assert ours.phi[j] == pytest.approx(theirs.phi[i], abs=1e-12)

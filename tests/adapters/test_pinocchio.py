@@ -167,7 +167,7 @@ def test_nearest_contact_of_a_shape_is_the_shapes_distance(name):
         gap = dict(zip(system.contacts, system.gap(q), strict=True))
         seen = 0
         for i, each in enumerate(shapes.geometryObjects):
-            own = [gap[name] for name in gap if name.rstrip("+-") == each.name]
+            own = [gap[name] for name in gap if name.split(" (")[0] == each.name]
             if own:
                 place = places.oMg[i]
                 there = coal.Transform3s(place.rotation, place.translation)
@@ -207,7 +207,7 @@ def test_capsule_touches_with_both_ends():
     frame = model.getFrameId("ball")
     shapes.addGeometryObject(pin.GeometryObject("log", 1, frame, place, coal.Capsule(0.05, 0.4)))
     system = PinocchioSystem(model, collision_points(model, shapes), mu=0.5)
-    assert system.contacts == ("log+", "log-")
+    assert system.contacts == ("log (+)", "log (-)")
     np.testing.assert_allclose(system.gap(pin.neutral(model)), 0.0, atol=1e-15)
     # Ends are 0.2 m from the middle: a turn lifts one as fast as it lowers the other.
     np.testing.assert_allclose(

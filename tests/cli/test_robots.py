@@ -85,6 +85,15 @@ def test_stand_moves_the_base_to_the_ground(table, capsys):
     assert found["problem"]["contacts"] == ["top"]
 
 
+def test_stand_lowers_a_robot_of_mujoco(block, capsys):
+    """From 5.7 mm above the floor, where nothing touches."""
+    state = ["--qpos", "0,0.0057,0", "--qvel", "0,-1,0"]
+    assert main(["outcomes", "--mjcf", block, *state]) == 2
+    assert "'floor/block (---)' with a gap of 5.7 mm" in capsys.readouterr().err
+    found = outcomes(capsys, "--mjcf", block, *state, "--stand")
+    assert found["problem"]["contacts"] == ["floor/block (---)", "floor/block (+--)"]
+
+
 def test_check_takes_robots_too(block, capsys):
     assert main(["check", "--mjcf", block, "--keyframe", "falls", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["source"] == block

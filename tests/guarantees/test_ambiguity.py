@@ -1,5 +1,7 @@
 """How much outcomes differ, judged by definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,6 @@ from scipy.spatial.distance import cdist, pdist
 import carom
 from carom.guarantees.ambiguity import RANK, ambiguity, farthest_pair
 from carom.outcomes.kinds import describe_kinds
-from carom.outcomes.outcome_set import OutcomeSet
 from tests.reference.impact_problems import random_problem
 from tests.reference.set_checks import resolve
 
@@ -26,7 +27,7 @@ def energy_norm(problem, v):
 
 def check(outcomes, found, points):
     """Assert what the answer claims, for points (n, nv) of the set."""
-    problem, speed = outcomes.problem, outcomes.problem.energy_norm
+    problem, size = outcomes.problem, outcomes.problem.energy_norm
     M, nv, rank = problem.M, problem.num_velocities, found.rank
     change = points - problem.v_pre
     B, Q = found.basis, found.euclidean_basis
@@ -35,7 +36,7 @@ def check(outcomes, found, points):
     assert np.allclose(Q.T @ Q, np.eye(rank), rtol=0, atol=1e-9)
     P, E = found.projector, found.euclidean_projector
     # Invisible: neither what the impact does nor how outcomes differ.
-    limit = 2 * RANK * speed
+    limit = 2 * RANK * size
     assert energy_norm(problem, change @ P.T).max() <= limit
     assert energy_norm(problem, (points - points[0]) @ P.T).max() <= 2 * limit
     factor = np.sqrt(np.linalg.eigvalsh(M)[[0, -1]])
@@ -48,7 +49,7 @@ def check(outcomes, found, points):
     assert np.allclose(E, E.T, rtol=0, atol=ROUNDING)
     # No direction is too many: along each, something changes.
     along = np.abs(change @ M @ B).max(axis=0, initial=0.0)
-    assert (along > RANK * speed / nv).all()
+    assert (along > RANK * size / nv).all()
 
 
 def brute_diameter(problem, points):
@@ -189,21 +190,32 @@ def test_outer_sets_are_taken_as_they_are():
     assert found.distance >= ambiguity(resolve(problem)).distance - 1e-12
 
 
-def test_what_is_not_told_apart_has_the_dimension_of_its_piece():
+def test_what_is_not_told_apart_has_the_dimension_of_its_polytope():
     problem = carom.scenes.load("disk-stack").problem
     outer = resolve(problem, on_budget="outer")
     assert outer.kinds == ("not told apart",)
     found = ambiguity(outer)
     assert found.kinds[0].words == "not told apart"
-    assert found.kinds[0].dimension == max(piece.dimension for piece in outer.pieces)
+    assert found.kinds[0].dimension == max(each.dimension for each in outer.polytopes)
 
 
-class Unknown(OutcomeSet):
-    """A set of another kind."""
+def test_finite_sets_have_an_answer_too():
+    problem = carom.scenes.load("rocking-block").problem
+    found = ambiguity(carom.Sequential().resolve(problem))
+    assert {(kind.words, kind.share) for kind in found.kinds} == {
+        ("A lifts, B sticks", 0.5),
+        ("A sticks, B lifts", 0.5),
+    }
 
-    contains = support = contact_bounds = sample = project = summary = None
+
+def test_kinds_are_told_by_contacts_not_by_words():
+    """A contact may have a name that reads like what another one does."""
+    block = carom.scenes.load("rocking-block").problem
+    named = replace(block, contacts=("A", "A lifts, B"))
+    expected = [kind.dimension for kind in ambiguity(resolve(block)).kinds]
+    assert [kind.dimension for kind in ambiguity(resolve(named)).kinds] == expected
 
 
-def test_other_sets_are_refused():
-    with pytest.raises(carom.InvalidProblem, match="expected samples or polyhedra, got Unknown"):
-        ambiguity(Unknown())
+def test_what_is_no_set_is_refused():
+    with pytest.raises(carom.InvalidOption, match="a set of points or polytopes, got list"):
+        ambiguity([[0.0, 0.0]])

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import carom
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.guarantees.lipschitz import Lipschitz, Steepest, step_lipschitz
 from carom.guarantees.uniqueness import step_uniqueness
 from carom.stepping.lcp import solve, step_lcp
@@ -213,5 +213,5 @@ def test_samples_by_energy_weigh_each_contact():
     ],
 )
 def test_wrong_numbers_are_named(field, values):
-    with pytest.raises(InvalidProblem, match=f"^{field}: "):
+    with pytest.raises(InvalidOption, match=f"^{field}: "):
         with_constant(2.0, 1).log10_samples(*values)

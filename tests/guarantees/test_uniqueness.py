@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import carom
 from carom.guarantees import uniqueness
+from carom.guarantees.step import Step
 from carom.guarantees.uniqueness import AmbiguousStep, step_uniqueness
 from carom.kernels import overlap
 from carom.stepping.lcp import step_lcp
@@ -19,6 +22,10 @@ from tests.reference.two_outcomes import (
     is_unique_by_definition,
     random_pair_or_single,
 )
+
+FRICTIONS = ("sticking", "sliding +", "sliding -")
+TABLE = {"free", "idle", *(f"{n}, {f}" for n in ("closed", "compressing") for f in FRICTIONS)}
+"""Modes of docs/notation.md."""
 
 
 def assert_holds(problem: carom.ImpactProblem, step: AmbiguousStep) -> None:
@@ -254,7 +261,15 @@ def test_too_many_contacts_are_left_open():
     verdict = step_uniqueness(problem)
     assert not verdict.is_decided
     assert not verdict.is_unique
-    assert "too many" in verdict.reason
+    assert verdict.reason == "7 contacts have more than 20,000 choices of modes to try"
+
+
+def test_a_reason_counts_all_contacts():
+    """It named the size of the set of contacts that was looked at when the budget ended."""
+    for m in (7, 8):
+        problem = random_problem(np.random.default_rng(10), m, 1, nv=18, mu=0.05, duplicates=False)
+        assert step_uniqueness(problem).reason.startswith(f"{m} contacts have more than")
+        assert step_uniqueness(problem, 0.0).reason.startswith(f"{m} contacts take longer")
 
 
 def test_of_many_contacts_two_that_are_ambiguous_suffice():
@@ -263,7 +278,16 @@ def test_of_many_contacts_two_that_are_ambiguous_suffice():
     verdict = step_uniqueness(problem)
     assert_holds(problem, verdict.ambiguity)
     assert (verdict.ambiguity.lambda_max > 0.0).sum() <= 2
-    assert "no impulse" in verdict.ambiguity.modes[0]
+    named = {mode for modes in verdict.ambiguity.modes for mode in modes}
+    assert named <= TABLE
+    assert {"idle", "free"} & named
+
+
+def test_without_friction_modes_have_no_direction():
+    problem = two_at_one_place((0.0, 0.8))
+    for modes in step_uniqueness(problem).ambiguity.modes:
+        assert modes[0] in ("free", "idle", "closed", "compressing")
+        assert modes[1] in TABLE
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall", "compass-gait"])
@@ -280,3 +304,21 @@ def test_a_problem_at_rest_has_a_verdict():
     step = step_uniqueness(rest).ambiguity
     assert np.sqrt(2.0 * rest.kinetic_energy(step.v)) == pytest.approx(1.0)
     assert step.residual <= 1e-9
+
+
+def test_many_friction_directions_do_not_hang():
+    """Lists of all pairs of modes had twelve million entries, and a budget was not looked at."""
+    rng = np.random.default_rng(13)
+    problem = random_problem(rng, 1, 2, nv=3, mu=0.5, num_directions=1000)
+    step_uniqueness(problem, 0.0)
+    start = time.perf_counter()
+    verdict = step_uniqueness(problem, 1.0)
+    assert time.perf_counter() - start < 5.0
+    assert verdict.is_decided or verdict.reason.startswith("1 contact")
+
+
+def test_pairs_are_counted_without_being_listed():
+    rng = np.random.default_rng(14)
+    for d, mu in ((1, [0.5, 0.0]), (2, [0.5, 0.2]), (2, [0.0, 0.3])):
+        step = Step(random_problem(rng, 2, d, mu=np.array(mu), num_directions=4).space)
+        assert step.num_pairs == sum(1 for _ in step.pairs())

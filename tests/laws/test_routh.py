@@ -14,7 +14,6 @@ import carom
 from carom.stepping.pieces import Pieces
 from tests.reference.impact_problems import random_problem
 from tests.reference.ladder import ladder
-from tests.reference.samples import path_of
 
 # Of the impact's own velocity and energy; a few hundred roundings.
 ROUNDING = 1e-9
@@ -67,7 +66,7 @@ def test_every_step_of_a_path_solves_its_lcp(seed, draw):
     outcomes = carom.Routh(num_samples=8, max_steps=500, seed=seed, draw=draw).resolve(problem)
     speed, unit = problem.space.velocity_unit, problem.space.impulse_unit
     for i in range(len(outcomes)):
-        path = path_of(outcomes, i)
+        path = outcomes.path(i)
         assert path.num_steps == outcomes.num_steps[i] == len(path.modes)
         assert np.allclose(path.v[0], problem.v_pre, rtol=0, atol=0)
         assert np.allclose(path.v[-1], outcomes.v_post[i], rtol=0, atol=ROUNDING)
@@ -165,7 +164,7 @@ def test_points_take_the_place_of_draws():
     points = qmc.Sobol(20, seed=0).random(256)
     outcomes = carom.Routh(points=points, step_impulse=0.3).resolve(problem)
     assert len(outcomes) + outcomes.num_unfinished == 256
-    path = path_of(outcomes, 3)
+    path = outcomes.path(3)
     caps = 0.3 * points.reshape(256, 10, 2)[3, : path.num_steps]
     assert np.allclose(path.lambda_max, caps)
 
@@ -211,7 +210,7 @@ def test_last_small_step_ends_what_is_almost_over():
     assert generous.num_unfinished < without.num_unfinished
     psi_cap = 1.0 / 3.0 / (np.linalg.norm(_basis(problem), 2) * 2 * (1 + 1) + 1)
     longest = max(range(len(generous)), key=lambda i: generous.num_steps[i])
-    path = path_of(generous, longest)
+    path = generous.path(longest)
     assert path.num_steps == 3
     assert np.allclose(path.lambda_max[2], psi_cap)
 

@@ -10,7 +10,6 @@ import carom
 from carom.contact_space import friction_directions
 from carom.guarantees.uniqueness import step_uniqueness
 from tests.reference.impact_problems import random_problem
-from tests.reference.samples import path_of
 from tests.reference.set_checks import changed, resolve, same_set, speed_of
 from tests.reference.spatial_problems import (
     box,
@@ -79,7 +78,7 @@ def test_dependent_contacts_obey_physics(make, k):
     assert np.linalg.matrix_rank(problem.J) == 6 < len(problem.J)
     outcomes = carom.Routh(num_samples=512).resolve(problem)
     check_physics(problem, outcomes)
-    path = path_of(outcomes, 3)
+    path = outcomes.path(3)
     energy = problem.kinetic_energy(path.v)
     assert (np.diff(energy) <= ROUNDING * energy[0]).all()
     assert np.abs(path.v[-1] - outcomes.v_post[3]).max() <= ROUNDING

@@ -12,7 +12,6 @@ import carom
 from tests.reference.impact_problems import delassus
 from tests.reference.random_motions import RandomMotions
 from tests.reference.replay import check_path
-from tests.reference.samples import path_of
 from tests.reference.set_checks import AMPLE, ROUNDING, STEP_ERROR, largest_step, speed_of
 
 LAWS = {
@@ -234,7 +233,7 @@ def test_motions_that_go_on_from_a_first_step_end_in_the_set(seed):
     samples = carom.Routh(num_samples=7, step_impulse=1e-2 * problem.energy_norm).resolve(problem)
     slips = problem.contact_velocity(problem.v_pre)[:, 1]
     for i in range(len(samples)):
-        path = path_of(samples, i)
+        path = samples.path(i)
         v = path.v[1]
         if not problem.is_colliding(v):
             assert exact.contains(v, ROUNDING * speed_of(problem))
@@ -368,7 +367,7 @@ class TestSamples:
         samples = carom.Routh(num_samples=40, step_impulse=0.05).resolve(self.problem)
         firsts = set()
         for i in range(len(samples)):
-            path = path_of(samples, i)
+            path = samples.path(i)
             assert path.num_steps == samples.num_steps[i] == len(path.modes)
             assert np.array_equal(path.v[0], self.problem.v_pre)
             assert np.allclose(path.v[-1], samples.v_post[i], rtol=0, atol=CLOSE)
@@ -385,7 +384,7 @@ class TestSamples:
         samples = carom.Routh(points=points, step_impulse=1.0).resolve(self.problem)
         assert len(samples) == 30
         for i in (0, 7, 29):
-            caps = path_of(samples, i).lambda_max[1:]
+            caps = samples.path(i).lambda_max[1:]
             assert np.allclose(caps, points[i].reshape(20, 3)[: len(caps)])
 
     def test_progress_is_told(self):

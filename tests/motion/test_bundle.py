@@ -1,11 +1,17 @@
 """Many motions of one state: reproducible, in any number of processes."""
 
 import math
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import carom
+from carom.motion import bundle as bundles
 
 SCENE = carom.scenes.load("rocking-block")
 LAW = carom.Routh(num_samples=1)
@@ -74,7 +80,7 @@ def test_progress_counts_every_motion():
     ],
 )
 def test_wrong_numbers_are_refused(options, word):
-    with pytest.raises(carom.InvalidProblem, match=word):
+    with pytest.raises(carom.InvalidOption, match=word):
         drop(**options)
 
 
@@ -86,3 +92,119 @@ def test_inputs_need_not_be_sendable():
     bundle = carom.simulate_many(system, [1.0], [0.0], 0.1, LAW, 3, num_processes=2)
     expected = 1.0 + (lift - 9.81) * 0.1**2 / 2
     np.testing.assert_allclose(bundle.q_at([0.1])[:, 0, 0], expected, atol=1e-10)
+
+
+SCRIPT = """
+import multiprocessing, sys
+import numpy as np
+import carom
+
+def told(done, total):
+    print(done, flush=True)
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    scene = carom.scenes.load("rocking-block")
+    how = scene.system, scene.q, scene.v, 0.06, carom.Routh(num_samples=1), int(sys.argv[2])
+    motions = carom.simulate_many(*how, num_processes=2, progress=told)
+    print(repr(motions.v_at(0.06).tobytes()))
+"""
+
+
+def start(tmp_path, method, num):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return subprocess.Popen(
+        [sys.executable, path, method, str(num)], stdout=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_every_way_to_start_processes_gives_the_same_motions(method, tmp_path):
+    out, _ = start(tmp_path, method, 5).communicate(timeout=300)
+    assert out.splitlines()[-1] == repr(drop(5, num_processes=1).v_at(0.06).tobytes())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGKILL"])
+def test_workers_end_with_their_parent(method, number, tmp_path):
+    process = start(tmp_path, method, 100_000)
+    assert process.stdout is not None
+    for line in process.stdout:
+        # The second motion comes from a worker.
+        if line.strip() == "2":
+            break
+    os.kill(process.pid, getattr(signal, number))
+    # As long as a worker lives it holds the pipe open.
+    process.communicate(timeout=60)
+    assert process.returncode == -getattr(signal, number)
+
+
+def test_what_cannot_be_sent_is_forked_or_told(monkeypatch):
+    system = carom.systems.PlanarSystem(SCENE.system.bodies, [], inputs=lambda *_: np.zeros(3))
+    job = partial(carom.simulate, system, SCENE.q, SCENE.v, DURATION, LAW)
+    spawn = bundles.multiprocessing.get_context("spawn")
+    monkeypatch.setattr(bundles.multiprocessing, "get_context", lambda method=None: method or spawn)
+    monkeypatch.setattr(bundles.multiprocessing, "get_all_start_methods", lambda: ["fork"])
+    assert bundles._context(job) == "fork"
+    monkeypatch.setattr(bundles.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    with pytest.raises(carom.InvalidOption, match=r"pickled.*num_processes=1"):
+        bundles._context(job)
+    fine = partial(carom.simulate, SCENE.system, SCENE.q, SCENE.v, DURATION, LAW)
+    assert bundles._context(fine) is spawn
+
+
+def test_a_bundle_is_shown_on_one_line():
+    assert repr(drop(3, num_processes=1)) == "Bundle(3 motions, 3 finished, seed 0, t = 0 … 0.06 s)"
+
+
+def test_notebooks_show_tables_with_escaped_names(monkeypatch):
+    ball = carom.systems.Body.point("ball", 1.0)
+    name = "<b>left & right</b>"
+    contact = carom.systems.PlaneContact(name, carom.systems.Disc("ball"), carom.systems.FLOOR, 0.5)
+    system = carom.systems.PlanarSystem([ball], [contact])
+    motions = carom.simulate_many(system, [0, 0.1], [0, 0], 0.3, LAW, 30, num_processes=1)
+    first = motions.trajectories[0]
+    monkeypatch.setattr(carom.plots, "thumbnail", lambda _: b"<svg/>", raising=False)
+    for thing in (motions, first):
+        assert repr(thing) in thing._repr_html_()
+        assert "data:image/svg+xml;base64," in thing._repr_html_()
+    assert name not in first._repr_html_()
+    assert "&lt;b&gt;left &amp; right&lt;/b&gt;" in first._repr_html_()
+    assert first._repr_html_().count("<tr>") == 1 + len(first.parts)
+    assert motions._repr_html_().count("<tr>") == 1 + 20
+    assert "finished: 30 motions" in motions._repr_html_()
+    # Where no figure can be drawn, the table is shown.
+    monkeypatch.setattr(carom.plots, "thumbnail", None, raising=False)
+    assert "<img" not in first._repr_html_()
+    assert "collision" in first._repr_html_()
+
+
+def test_xarray_has_names_times_and_seeds():
+    xarray = pytest.importorskip("xarray")
+    motions = drop(3, num_processes=1)
+    data = motions.to_xarray([0.0, 0.03, 1.0])
+    assert isinstance(data, xarray.Dataset)
+    assert data.q.dims == ("motion", "time", "coordinate")
+    np.testing.assert_array_equal(data.q, motions.q_at([0.0, 0.03, 1.0]))
+    np.testing.assert_array_equal(data.v, motions.v_at([0.0, 0.03, 1.0]))
+    assert data.coordinate.values.tolist() == ["x [m]", "y [m]", "angle [rad]"]
+    assert data.seed.values.tolist() == [motion.seed for motion in motions.trajectories]
+    assert float(data.q.sel(time=0.0, coordinate="y [m]")[0]) == SCENE.q[1]
+
+
+def test_without_xarray_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(carom.MissingExtra, match=r"carom\[tables\]"):
+        drop(1, num_processes=1).to_xarray([0.0])
+
+
+def test_motions_of_several_systems_are_no_bundle():
+    rod = carom.scenes.load("painleve-rod")
+    other = carom.simulate(rod.system, rod.q, rod.v, 0.01, LAW)
+    motion = drop(1, num_processes=1).trajectories[0]
+    with pytest.raises(carom.InvalidOption, match="one system"):
+        carom.Bundle((motion, other), 0)
+    with pytest.raises(carom.InvalidOption, match="one motion or more"):
+        carom.Bundle((), 0)

@@ -167,5 +167,5 @@ def test_motion_without_inertia_is_refused(body):
 @pytest.mark.parametrize("law", ["routh", carom.Routh, None])
 def test_what_is_no_law_is_refused(law):
     scene = carom.scenes.load("rocking-block")
-    with pytest.raises(carom.InvalidProblem, match=r"^law: "):
+    with pytest.raises(carom.InvalidOption, match=r"^law: "):
         carom.simulate(scene.system, scene.q, scene.v, 1.0, law)

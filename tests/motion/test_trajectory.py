@@ -172,7 +172,7 @@ def test_asking_for_nothing_gives_nothing(motion):
     ],
 )
 def test_what_lies_outside_is_refused(asked, message):
-    with pytest.raises(carom.InvalidProblem, match=message):
+    with pytest.raises(carom.InvalidOption, match=message):
         moved("zeno-block").at(**asked)
 
 
@@ -216,7 +216,7 @@ def test_motion_without_its_system_says_what_is_missing():
         motion.contacts, motion.layout, motion.parts, motion.status, motion.message, motion.seed
     )
     np.testing.assert_array_equal(bare.q, motion.q)
-    with pytest.raises(carom.InvalidProblem, match="without its system"):
+    with pytest.raises(carom.InvalidOption, match="with_system"):
         _ = bare.energy
 
 

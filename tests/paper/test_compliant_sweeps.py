@@ -136,7 +136,7 @@ def test_box_comes_to_the_exact_set_as_contacts_get_stiff_and_damped():
 
     def distance(stiffness, damping_ratio):
         law = carom.Compliant([stiffness, 2.0 * stiffness], damping_ratio)
-        impact = law.resolve(box.system, box.q, box.v)
+        impact = law.run(box.system, box.q, box.v)
         assert impact.status == "over"
         return rigid.distance(impact.v_post)
 

@@ -35,8 +35,8 @@ def speeds(name, v):
 
 
 def interiors(name):
-    """Return a point inside every piece, whose contacts do what the piece is named after."""
-    return np.array([piece.vertices.mean(axis=0) for piece in exact(name).pieces])
+    """Return a point inside every polytope, whose contacts do what it is named after."""
+    return np.array([polytope.vertices.mean(axis=0) for polytope in exact(name).polytopes])
 
 
 def distance(name, v):
@@ -48,9 +48,8 @@ def distance(name, v):
 def test_set_is_complete(name):
     outcomes = exact(name)
     assert outcomes.is_complete
-    assert not outcomes.is_outer
     assert outcomes.inner is None
-    assert outcomes.gap is None
+    assert outcomes.outer_excess is None
 
 
 @pytest.mark.parametrize("name", TWO_CONTACTS)
@@ -73,16 +72,16 @@ def test_no_outcome_approaches_or_gains_energy(name):
 
 
 @pytest.mark.parametrize("name", TWO_CONTACTS)
-def test_pieces_are_named_after_what_their_contacts_do(name):
-    for piece, v in zip(exact(name).pieces, interiors(name), strict=True):
+def test_polytopes_are_named_after_what_their_contacts_do(name):
+    for polytope, v in zip(exact(name).polytopes, interiors(name), strict=True):
         v_c = speeds(name, v)
         names = problem_of(name).contacts
         words = [
             "lifts" if n > ROUNDING else ("slides" if abs(t) > ROUNDING else "sticks")
             for n, t in v_c
         ]
-        assert piece.kind == ", ".join(f"{c} {w}" for c, w in zip(names, words, strict=True))
-        assert piece.kind in exact(name).kinds
+        assert polytope.kind == ", ".join(f"{c} {w}" for c, w in zip(names, words, strict=True))
+        assert polytope.kind in exact(name).kinds
 
 
 @pytest.mark.parametrize("name", TWO_CONTACTS)
@@ -102,7 +101,7 @@ def test_simultaneous_and_sequential_outcomes_are_in_the_set(name):
 def test_every_corner_comes_about_step_by_step(name):
     problem, outcomes = problem_of(name), exact(name)
     for v in np.vstack([outcomes.v_post, interiors(name)]):
-        path = outcomes.witness(v)
+        path = outcomes.path_to(v)
         check_path(problem.M, problem.J_n, problem.J_t[:, 0], problem.mu, path, problem.v_pre, v)
 
 
@@ -134,9 +133,9 @@ def test_block_rests_or_pivots_at_any_speed_up_to_the_sequential_one():
 def test_block_never_lifts_both_corners_and_never_slides():
     v_c = speeds("rocking-block", exact("rocking-block").v_post)
     assert np.abs(v_c[..., 1]).max() <= ROUNDING
-    for piece in exact("rocking-block").pieces:
-        # On a piece, one corner's velocity is zero at all vertices, hence everywhere.
-        assert speeds("rocking-block", piece.vertices)[..., 0].max(axis=0).min() <= ROUNDING
+    for polytope in exact("rocking-block").polytopes:
+        # On a polytope, one corner's velocity is zero at all vertices, hence everywhere.
+        assert speeds("rocking-block", polytope.vertices)[..., 0].max(axis=0).min() <= ROUNDING
 
 
 def test_box_can_slide_on_and_never_leaves_the_ground():
@@ -168,8 +167,8 @@ def test_compass_gait_leading_foot_can_slide_and_lift():
     v_c = speeds("compass-gait", outcomes.v_post)
     assert v_c[:, 0, 0].max() > 0.01
     # One foot always holds.
-    for piece in outcomes.pieces:
-        largest = np.abs(speeds("compass-gait", piece.vertices)).max(axis=(0, 2))
+    for polytope in outcomes.polytopes:
+        largest = np.abs(speeds("compass-gait", polytope.vertices)).max(axis=(0, 2))
         assert largest.min() <= ROUNDING
 
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-import carom
 from carom.paper.exhibit import Effort
-from carom.paper.exhibits import EXHIBITS, ball, direction, performance, zeno
+from carom.paper.exhibits import EXHIBITS, ball, tables, unit, zeno
+from carom.paper.exhibits.collision import collide
 from carom.paper.exhibits.impacts import STACK_MASS
 from carom.paper.run import reproduce
 from carom.paper.store import read_table
@@ -54,13 +54,13 @@ def test_there_are_data_and_a_figure_or_a_table(kept, name):
 def test_direction_solutions_go_straight_to_zero():
     s = np.linspace(0.0, 3.0, 301)
     start = np.array([0.6, -0.8])
-    v = direction.follow(start, s)
+    v = unit.follow(start, s)
     np.testing.assert_allclose(np.linalg.norm(v, axis=1), np.maximum(1.0 - s, 0.0), atol=1e-15)
     np.testing.assert_allclose(v[s < 0.99] @ [0.8, 0.6], 0.0, atol=1e-15)
 
 
 def test_sliding_stops_when_friction_has_used_up_the_speed():
-    stop, error = direction.sliding_stop(0.7)
+    stop, error = unit.sliding_stop(0.7)
     assert error < 1e-9
     assert stop == pytest.approx(0.7 / 9.81, abs=1e-9)
 
@@ -85,28 +85,38 @@ def test_apex_of_the_wobble_is_where_the_energy_is_used_up():
 class TestPerformance:
     """LCPs a sample with the paper's draws, of which there are fewer than in the paper."""
 
-    def steps(self, name, selection, **parameters):
-        scene = carom.scenes.load(name, **parameters)
-        return performance.measure(
-            scene, Effort(quick=True), draw="uniform", selection=selection
+    def steps(self, name, selection, mass=None):
+        return tables.measure(
+            collide(name, mass), Effort(quick=True), draw="uniform", selection=selection
         ).steps
 
-    @pytest.mark.parametrize("name", list(performance.PUBLISHED))
+    @pytest.mark.parametrize("name", list(tables.PUBLISHED))
     def test_exact_pivoting_needs_fewer(self, name):
-        parameters = {"mass": STACK_MASS} if name == "disk-stack" else {}
-        published = performance.PUBLISHED[name].steps
-        assert 0.6 * published < self.steps(name, "lemke", **parameters) < published
+        mass = STACK_MASS if name == "disk-stack" else None
+        published = tables.PUBLISHED[name].steps
+        assert 0.6 * published < self.steps(name, "lemke", mass) < published
 
     def test_compass_is_as_published_if_any_solution_is_taken(self):
         assert self.steps("compass-gait", "random") == pytest.approx(2.27, abs=0.06)
 
     def test_discs_of_one_kilogram_are_not_what_was_published(self):
-        assert self.steps("disk-stack", "lemke") < 0.3 * performance.PUBLISHED["disk-stack"].steps
+        assert self.steps("disk-stack", "lemke") < 0.3 * tables.PUBLISHED["disk-stack"].steps
 
     def test_published_times_belong_together(self):
         """The paper's columns are products of each other, to its two digits."""
-        for row in performance.PUBLISHED.values():
+        for row in tables.PUBLISHED.values():
             assert row.steps * row.lcp == pytest.approx(row.sample, rel=0.07)
+
+
+def test_each_collision_is_posed_and_resolved_once():
+    """Exhibits of one scene share its problem and the sets that no effort changes."""
+    one = collide("rocking-block")
+    assert collide("rocking-block") is one
+    assert one.problem is one.problem
+    assert one.exact is one.exact
+    assert one.simultaneous.problem is one.sequential.problem is one.problem
+    assert collide("disk-stack", STACK_MASS) is not collide("disk-stack")
+    assert collide("disk-stack").exact_if_few is None
 
 
 def test_names_are_unique_and_say_what_they_are():

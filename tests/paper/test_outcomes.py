@@ -35,7 +35,7 @@ def sampled(name, **options):
 
 def kinds(outcomes):
     """Return the distinct combinations of what the contacts do, e.g. ("sticks", "lifts")."""
-    sticks, slides, _ = outcomes.kinds()
+    sticks, slides, _ = outcomes.contact_states
     words = np.where(sticks, "sticks", np.where(slides, "slides", "lifts"))
     return {tuple(row) for row in np.unique(words, axis=0)}
 

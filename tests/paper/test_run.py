@@ -54,7 +54,7 @@ def test_exhibits_come_in_the_order_of_the_paper_whatever_the_order_of_names():
 
 
 def test_refuses_unknown_names(tmp_path):
-    with pytest.raises(carom.InvalidProblem, match=r"named 'zeno-cycl' .did you mean 'zeno-cycle'"):
+    with pytest.raises(carom.InvalidOption, match=r"named 'zeno-cycl' .did you mean 'zeno-cycle'"):
         reproduce(tmp_path / "out", ["zeno-cycl"])
     assert not (tmp_path / "out").exists()
 

@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 import carom
-from carom.motion.trajectory import Trajectory
 from carom.plots import (
     bundle_overview,
     plot_bundle,
@@ -158,11 +157,6 @@ class TestStates:
     def test_bad_arguments(self, block, ax, options, words):
         with pytest.raises(carom.InvalidOption, match=words):
             plot_states(block, ax, **options)
-
-    def test_motion_without_parts(self, ax):
-        empty = Trajectory(("A",), (1, 1, 1), (), "diverged", "it never began", 0)
-        with pytest.raises(carom.InvalidOption, match="it never began"):
-            plot_rates(empty, ax)
 
 
 class TestRates:

@@ -103,7 +103,7 @@ def landing(name, speed=1.0):
         q[made.joints[made.getJointId(joint)].idx_q] = angle
     if name == "talos":
         # Boxes have corners at their top as well.
-        below = [point for point in system(name).contacts if point.endswith("-")]
+        below = [point for point in system(name).contacts if point.endswith("-)")]
     else:
         below = None
     v = np.zeros(made.nv)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import box_wall
 
 FLOOR_CONTACT, WALL_CONTACT = 0, 1
@@ -57,5 +57,5 @@ def test_inertia_is_that_of_a_square():
 
 @pytest.mark.parametrize("tilt", [0.0, math.pi / 2, -0.1, math.nan])
 def test_flat_box_is_refused(tilt):
-    with pytest.raises(InvalidProblem, match="tilt"):
+    with pytest.raises(InvalidOption, match="tilt"):
         box_wall.make(tilt=tilt)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import compass_gait
 
 LEADING, TRAILING = 0, 1
@@ -61,7 +61,7 @@ def test_masses_sit_where_mass_to_foot_says():
 
 @pytest.mark.parametrize("pitch", [0.0, -1.0, math.pi, math.nan])
 def test_step_without_two_feet_on_the_floor_is_refused(pitch):
-    with pytest.raises(InvalidProblem, match="leg_pitch"):
+    with pytest.raises(InvalidOption, match="leg_pitch"):
         compass_gait.make(leg_pitch=pitch)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import disk_stack
 
 MIRROR_CONTACTS = [1, 0, 3, 2, 4]
@@ -63,5 +63,5 @@ def test_friction_is_root_three():
 
 
 def test_bad_radius_is_refused():
-    with pytest.raises(InvalidProblem, match="radius must be positive"):
+    with pytest.raises(InvalidOption, match="radius: expected a number > 0"):
         disk_stack.make(radius=-1.0)

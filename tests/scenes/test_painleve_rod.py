@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carom import scenes
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import painleve_rod
 
 angles = st.floats(0.05, math.pi - 0.05)
@@ -55,12 +55,12 @@ def test_scene_is_an_impact_without_collision():
 
 @pytest.mark.parametrize("angle", [0.0, math.pi, -0.3, math.nan])
 def test_rod_that_does_not_stand_on_its_end_is_refused(angle):
-    with pytest.raises(InvalidProblem, match="angle must lie between"):
+    with pytest.raises(InvalidOption, match="angle: expected an angle between"):
         painleve_rod.make(angle=angle)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
 @pytest.mark.parametrize("name", ["length", "mass", "speed"])
 def test_bad_parameter_is_refused(name, value):
-    with pytest.raises(InvalidProblem, match=f"{name} must be positive"):
+    with pytest.raises(InvalidOption, match=f"{name}: expected a number > 0"):
         scenes.load("painleve-rod", **{name: value})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carom import scenes
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import rocking_block
 
 
@@ -43,5 +43,5 @@ def test_rocking_keeps_seven_tenths_of_the_rate():
 @pytest.mark.parametrize("name", ["width", "height", "mass"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
 def test_bad_size_is_refused(name, value):
-    with pytest.raises(InvalidProblem, match=f"{name} must be positive"):
+    with pytest.raises(InvalidOption, match=f"{name}: expected a number > 0"):
         scenes.load("rocking-block", **{name: value})

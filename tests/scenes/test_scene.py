@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from carom import scenes
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes.scene import Scene, require_positive, velocity_at_rest
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
 
@@ -56,5 +56,5 @@ def test_velocity_at_rest_may_free_any_two_entries(angle, height_rate):
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_require_positive_names_the_parameter(value):
-    with pytest.raises(InvalidProblem, match="width must be positive"):
+    with pytest.raises(InvalidOption, match="width: expected a number > 0"):
         require_positive(height=1.0, width=value)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carom import scenes
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.scenes import rocking_block, zeno_block
 
 
@@ -37,5 +37,5 @@ def test_motion_is_shown_until_it_stands():
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
 @pytest.mark.parametrize("name", ["rate", "width", "height", "mass"])
 def test_bad_parameter_is_refused(name, value):
-    with pytest.raises(InvalidProblem, match=f"{name} must be positive"):
+    with pytest.raises(InvalidOption, match=f"{name}: expected a number > 0"):
         scenes.load("zeno-block", **{name: value})

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption, InvalidProblem
 from carom.systems import (
     FLOATING,
     FLOOR,
@@ -161,11 +161,10 @@ def test_two_contacts_of_one_name_are_refused():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: PlaneContact("A", Disc("a"), FLOOR, -0.5), "of contact 'A': expected a finite"),
-        (lambda: PlaneContact("A", Disc("a"), FLOOR, "low"), "of contact 'A': expected a finite"),
-        (lambda: Body("a", 1.0, 1.0, com="left"), "com of body 'a': expected two finite numbers"),
+        (lambda: PlaneContact("A", Disc("a"), FLOOR, -0.5), "of contact 'A': expected a number"),
+        (lambda: PlaneContact("A", Disc("a"), FLOOR, "low"), "of contact 'A': expected a number"),
+        (lambda: Body("a", 1.0, 1.0, com="left"), "com of body 'a': expected numbers"),
         (lambda: HalfPlane(normal=(0.0, 0.0)), "normal of a half-plane: expected a direction"),
-        (lambda: disc_on_floor(1.0).gap("low"), "^q: expected 3 finite numbers"),
     ],
 )
 def test_refusals_name_the_field_and_what_was_expected(build, message):
@@ -173,9 +172,9 @@ def test_refusals_name_the_field_and_what_was_expected(build, message):
         build()
 
 
-@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((1, 3)), [0.0, math.nan, 0.0]])
+@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((1, 3)), [0.0, math.nan, 0.0], "low"])
 def test_configuration_of_wrong_shape_or_not_finite_is_refused(q):
-    with pytest.raises(InvalidProblem, match="q: expected 3 finite numbers"):
+    with pytest.raises(InvalidOption, match=r"^q: expected"):
         disc_on_floor(1.0).gap(q)
 
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from carom.adapters.half_space import (
     ContactPoint,
+    FrameMotion,
     HalfSpace,
-    box_corners,
-    capsule_ends,
-    unknown,
+    HalfSpaceSystem,
+    names_of,
+    shape_points,
 )
-from carom.adapters.half_space_system import FrameMotion, HalfSpaceSystem
-from carom.errors import InvalidProblem, MissingExtra
-from carom.typing import ArrayLike, FloatArray
+from carom.errors import InvalidOption, InvalidProblem, MissingExtra
+from carom.typing import FloatArray
 
 try:
     from pydrake.geometry import Box, Capsule, Role, Sphere
@@ -24,7 +24,9 @@ try:
     from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties, MultibodyPlant
     from pydrake.multibody.tree import BodyIndex, FrameIndex, JacobianWrtVariable, MultibodyForces
 except ModuleNotFoundError as error:
-    raise MissingExtra('carom.adapters.drake needs Drake: pip install "carom[drake]"') from error
+    raise MissingExtra(
+        'carom.adapters.drake needs Drake: pip install drake, or "carom[drake]"'
+    ) from error
 
 __all__ = ["ContactPoint", "DrakeSystem", "HalfSpace", "scene_contacts"]
 
@@ -34,35 +36,40 @@ class DrakeSystem(HalfSpaceSystem):
 
     q and v are Drake's: the quaternion of a floating base is (w, x, y, z), and its velocity,
     angular part first, is in the axes of the world. The mass matrix has reflected inertia. The
-    smooth force has gravity, damping of joints and all force elements, but no actuators. Limits of
-    joints are not modelled; nor are contacts between parts of the robot. No context is changed.
+    smooth force has gravity, damping of joints and all force elements, but no actuators. Not
+    modelled: limits of joints, and contacts between parts of the robot. No context is changed.
 
-    Drake's own query for the nearest points gives one for a pair of shapes, which is too poor for a
-    box that lands on a face, and none for a box and a half-space. So contacts are points and
-    spheres here too.
+    Contacts are points and spheres, since Drake's query for the nearest points gives only one for a
+    pair of shapes, and none for a box and a half-space.
 
     Args:
         plant: `MultibodyPlant`, finalized.
-        contacts: What may touch: names of frames, whose origins are points, or `ContactPoint`s. For
-            geometry see `scene_contacts`.
-        context: Of the plant; its parameters, such as masses, are copied. Default ones if not
-            given.
-        ground: What they touch; the ground z = 0 if not given.
+        contacts: Names of frames, whose origins may touch, or `ContactPoint`s. For geometry see
+            `scene_contacts`.
+        context: Context of the plant, whose parameters, such as masses, are copied; the default
+            one if not given.
+        ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
 
     Raises:
-        InvalidProblem: The plant is not finalized or has constraints, the context is another
-            plant's or has locked joints, or there is no such frame, no contact or no friction
-            coefficient.
+        InvalidOption: The context is another plant's, or there is no such frame, no contact or no
+            friction coefficient.
+        InvalidProblem: The plant is not finalized or has constraints, or joints are locked.
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
 
-        >>> from pydrake.multibody.plant import MultibodyPlant
+        >>> from pydrake.geometry import HalfSpace, Sphere
+        >>> from pydrake.math import RigidTransform
+        >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
         >>> from pydrake.multibody.tree import SpatialInertia
+        >>> from pydrake.systems.framework import DiagramBuilder
         >>> from carom.adapters.drake import ContactPoint, DrakeSystem
-        >>> plant = MultibodyPlant(time_step=0.0)
+        >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
         >>> body = plant.AddRigidBody("ball", SpatialInertia.SolidSphereWithMass(2.0, 0.1))
+        >>> for owner, shape in ((body, Sphere(0.1)), (plant.world_body(), HalfSpace())):
+        ...     _ = plant.RegisterCollisionGeometry(
+        ...         owner, RigidTransform(), shape, "shape", CoulombFriction(0.5, 0.5))
         >>> plant.Finalize()
         >>> system = DrakeSystem(plant, [ContactPoint("ball", radius=0.1)], mu=0.5)
         >>> q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
@@ -75,6 +82,11 @@ class DrakeSystem(HalfSpaceSystem):
         >>> problem = system.impact_problem(q, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
         >>> problem.contacts, problem.num_tangents, problem.contact_velocity(problem.v_pre).tolist()
         (('ball',), 2, [[-1.0, 0.0, 0.0]])
+
+        The same from its collision geometry.
+
+        >>> DrakeSystem.from_scene(plant, scene_graph).contacts
+        ('ball::shape',)
     """
 
     def __init__(
@@ -87,7 +99,7 @@ class DrakeSystem(HalfSpaceSystem):
         mu: float | None = None,
     ) -> None:
         _check_plant(plant)
-        super().__init__(contacts, ground, mu)
+        super().__init__(plant.num_positions(), plant.num_velocities(), contacts, ground, mu)
         self._plant = plant
         self._context = plant.CreateDefaultContext()
         if context is not None:
@@ -114,45 +126,15 @@ class DrakeSystem(HalfSpaceSystem):
         Args:
             plant: `MultibodyPlant`, finalized.
             scene_graph: `SceneGraph` that it is registered with.
-            context: Of the plant; its parameters are copied.
+            context: Context of the plant, whose parameters are copied.
             bodies: Names of the bodies whose geometry may touch; all if not given.
 
         Raises:
-            InvalidProblem: What `DrakeSystem` and `scene_contacts` refuse.
-
-        Examples:
-            >>> from pydrake.multibody.parsing import Parser
-            >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
-            >>> from pydrake.systems.framework import DiagramBuilder
-            >>> from pydrake.geometry import HalfSpace as GroundShape
-            >>> from pydrake.math import RigidTransform
-            >>> from carom.adapters.drake import DrakeSystem
-            >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
-            >>> ball = Parser(plant).AddModelsFromString('''<robot name="ball"><link name="ball">
-            ...   <inertial><mass value="2"/>
-            ...     <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
-            ...   <collision><geometry><sphere radius="0.1"/></geometry></collision>
-            ... </link></robot>''', "urdf")
-            >>> ground = plant.RegisterCollisionGeometry(
-            ...     plant.world_body(), RigidTransform(), GroundShape(), "ground",
-            ...     CoulombFriction(0.5, 0.5))
-            >>> plant.Finalize()
-            >>> system = DrakeSystem.from_scene(plant, scene_graph)
-            >>> system.contacts, system.gap([1, 0, 0, 0, 0, 0, 0.3]).round(9).tolist()
-            (('ball::Sphere',), [0.2])
+            InvalidOption: As in `DrakeSystem` and `scene_contacts`.
+            InvalidProblem: As in `DrakeSystem` and `scene_contacts`.
         """
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
         return cls(plant, contacts, context, ground=ground)
-
-    @property
-    def nq(self) -> int:
-        """Return the number nq of configuration coordinates."""
-        return int(self._plant.num_positions())
-
-    @property
-    def nv(self) -> int:
-        """Return the number nv of generalized velocities."""
-        return int(self._plant.num_velocities())
 
     @property
     def base_velocities(self) -> slice:
@@ -163,28 +145,12 @@ class DrakeSystem(HalfSpaceSystem):
         start = int(self._plant.get_body(bases[0]).floating_velocities_start_in_v())
         return slice(start, start + 6)
 
-    def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: As in `dynamics`.
-        """
-        self._plant.SetPositions(self._context, self._checked(q))
+    def _velocity_map(self, q: FloatArray) -> FloatArray:
+        self._plant.SetPositions(self._context, q)
         return np.asarray(self._plant.MakeVelocityToQDotMap(self._context).toarray())
 
-    def potential_energy(self, q: ArrayLike) -> float:
-        """Return the potential energy of gravity and springs [J].
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: As in `dynamics`.
-        """
-        self._plant.SetPositions(self._context, self._checked(q))
+    def _potential_energy(self, q: FloatArray) -> float:
+        self._plant.SetPositions(self._context, q)
         return float(self._plant.EvalPotentialEnergy(self._context))
 
     def _normalized(self, q: FloatArray) -> FloatArray:
@@ -227,8 +193,8 @@ def scene_contacts(
     """Return the ground of a scene, and the contacts of collision geometry with it.
 
     A sphere has one contact, a capsule two, a box its corners: against a half-space nothing else of
-    them can touch first. Pairs that the scene filters out are left out. Friction is combined as
-    Drake does, from dynamic friction, as in Drake's time stepping.
+    them can touch first. Pairs that the scene filters out are left out. Dynamic friction is
+    combined as in Drake's time stepping.
 
     Args:
         plant: `MultibodyPlant`, finalized.
@@ -236,27 +202,26 @@ def scene_contacts(
         bodies: Names of the bodies whose geometry may touch; all if not given.
 
     Raises:
+        InvalidOption: No body has such a name.
         InvalidProblem: The plant is not finalized, there is not one half-space that is fixed to the
-            world, no body has such a name, or a geometry is of another kind.
+            world, or a geometry is of another kind.
 
     Examples:
+        >>> from pydrake.geometry import Box, HalfSpace
+        >>> from pydrake.math import RigidTransform
         >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
         >>> from pydrake.multibody.tree import SpatialInertia
         >>> from pydrake.systems.framework import DiagramBuilder
-        >>> from pydrake.geometry import Box, HalfSpace as GroundShape
-        >>> from pydrake.math import RigidTransform
         >>> from carom.adapters.drake import scene_contacts
         >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
-        >>> box = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
-        >>> friction, here = CoulombFriction(0.5, 0.5), RigidTransform()
-        >>> shapes = {"box": Box(0.2, 0.2, 0.2), "world": GroundShape()}
-        >>> for name, shape in shapes.items():
-        ...     body = plant.GetBodyByName(name)
-        ...     _ = plant.RegisterCollisionGeometry(body, here, shape, "shape", friction)
+        >>> body = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
+        >>> for owner, shape in ((body, Box(0.2, 0.2, 0.2)), (plant.world_body(), HalfSpace())):
+        ...     _ = plant.RegisterCollisionGeometry(
+        ...         owner, RigidTransform(), shape, "shape", CoulombFriction(0.5, 0.5))
         >>> plant.Finalize()
         >>> ground, contacts = scene_contacts(plant, scene_graph)
         >>> ground.normal.tolist(), len(contacts), contacts[0].name, contacts[0].mu
-        ([0.0, 0.0, 1.0], 8, 'box::shape+++', 0.5)
+        ([0.0, 0.0, 1.0], 8, 'box::shape (+++)', 0.5)
     """
     _check_plant(plant)
     inspector = scene_graph.model_inspector()
@@ -277,7 +242,7 @@ def scene_contacts(
 
 def _check_plant(plant: Any) -> None:
     if not isinstance(plant, MultibodyPlant):
-        raise InvalidProblem(f"plant: expected a MultibodyPlant of doubles, got {plant!r}")
+        raise InvalidOption(f"plant: expected a MultibodyPlant of doubles, got {plant!r}")
     if not plant.is_finalized():
         raise InvalidProblem("plant: expected one that is finalized; call plant.Finalize() first")
     if plant.num_constraints():
@@ -292,7 +257,7 @@ def _check_context(plant: Any, context: Any) -> None:
         # Drake ends the program if it copies from a context of another plant.
         plant.ValidateContext(context)
     except (RuntimeError, TypeError) as error:
-        raise InvalidProblem(
+        raise InvalidOption(
             "context: expected one of this plant, from plant.CreateDefaultContext() or "
             "plant.GetMyContextFromRoot(...)"
         ) from error
@@ -334,45 +299,47 @@ def _combined_friction(inspector: Any, one: Any, other: Any) -> float:
 
 
 def _points_of(inspector: Any, shape_id: Any, body: Any, mu: float) -> list[ContactPoint]:
-    plant, pose = body.GetParentPlant(), inspector.GetPoseInFrame(shape_id)
-    shape, kind = inspector.GetShape(shape_id), type(inspector.GetShape(shape_id)).__name__
-    frame = _name_of(plant, body)
+    pose, shape = inspector.GetPoseInFrame(shape_id), inspector.GetShape(shape_id)
+    frame = _name_of(body.GetParentPlant(), body)
     name = f"{frame}::{inspector.GetName(shape_id).split('::')[-1]}"
-    center, rotation = pose.translation(), pose.rotation().matrix()
     if isinstance(shape, Sphere):
-        return [ContactPoint(frame, center, shape.radius(), name, mu)]
-    if isinstance(shape, Box):
-        return box_corners(frame, name, rotation, center, np.array(shape.size()) / 2.0, mu)
-    if isinstance(shape, Capsule):
-        return capsule_ends(frame, name, rotation, center, shape.length() / 2.0, shape.radius(), mu)
-    raise InvalidProblem(
-        f"geometry {name!r} is a {kind}, and only spheres, boxes and capsules are supported; "
-        f"choose bodies, or give ContactPoints of its frame {frame!r}"
-    )
+        half, radius = (0.0, 0.0, 0.0), shape.radius()
+    elif isinstance(shape, Box):
+        half, radius = tuple(np.array(shape.size()) / 2.0), 0.0
+    elif isinstance(shape, Capsule):
+        half, radius = (0.0, 0.0, shape.length() / 2.0), shape.radius()
+    else:
+        raise InvalidProblem(
+            f"geometry {name!r} is a {type(shape).__name__}, and only spheres, boxes and capsules "
+            f"are supported; choose bodies, or give ContactPoints of its frame {frame!r}"
+        )
+    owner = ContactPoint(frame, pose.translation(), radius, name, mu)
+    return shape_points(owner, pose.rotation().matrix(), half)
+
+
+def _bodies(plant: Any) -> list[Any]:
+    return [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
 
 
 def _name_of(plant: Any, body: Any) -> str:
     """Return a body's name, with that of its model if another body has the same."""
-    is_only = plant.NumBodiesWithName(body.name()) == 1
+    is_only = [each.name() for each in _bodies(plant)].count(body.name()) == 1
     return str(body.name() if is_only else body.scoped_name().get_full())
 
 
 def _body_ids(plant: Any, names: Iterable[str]) -> set[Any]:
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
-    known = {_name_of(plant, body): body.index() for body in bodies}
-    wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in known:
-            raise InvalidProblem(unknown("body", name, known))
-    return {known[name] for name in wanted}
+    known = {_name_of(plant, body): body.index() for body in _bodies(plant)}
+    return {known[name] for name in names_of("body", names, known)}
 
 
 def _frame(plant: Any, name: str) -> Any:
     frames = [plant.get_frame(FrameIndex(i)) for i in range(plant.num_frames())]
-    found = [frame for frame in frames if name in (frame.name(), frame.scoped_name().get_full())]
-    if not found:
-        raise InvalidProblem(unknown("frame", name, (frame.name() for frame in frames)))
+    full = {frame.scoped_name().get_full(): frame for frame in frames}
+    found = {long: frame for long, frame in full.items() if name in (long, frame.name())}
     if len(found) > 1:
-        names = ", ".join(frame.scoped_name().get_full() for frame in found)
-        raise InvalidProblem(f"{len(found)} frames are named {name!r}; use one of {names}")
-    return found[0]
+        raise InvalidOption(
+            f"{len(found)} frames are named {name!r}; use one of {', '.join(found)}"
+        )
+    if not found:
+        names_of("frame", name, (frame.name() for frame in frames))
+    return next(iter(found.values()))

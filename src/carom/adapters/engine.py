@@ -1,12 +1,15 @@
-"""What systems of all engines have in common: contacts that were found, made into an impact."""
+"""What the systems of all engines share: from the contacts found to an impact."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from carom.checks import positive, vector
 from carom.errors import InvalidProblem
 from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, System
@@ -20,69 +23,78 @@ NUM_DIRECTIONS = 8
 class EngineSystem(System):
     """Describe a robot that an engine knows.
 
-    A subclass finds everything at a state in one pass, in `dynamics`; all other questions of a
-    `System` are answered from it.
+    A subclass finds everything at a state in one pass, in `_dynamics`; nearly all other questions
+    of a `System` are answered from it.
     """
 
+    # Facts rather than questions: a subclass hands them to `__init__`.
+    nq: int = 0
+    nv: int = 0
+    contacts: tuple[str, ...] = ()
+    mu: FloatArray = np.empty(0)
+
+    def __init__(self, nq: int, nv: int, contacts: Iterable[str], mu: Iterable[float]) -> None:
+        self.nq, self.nv, self.contacts = int(nq), int(nv), tuple(contacts)
+        self.mu = np.array(list(mu), dtype=np.float64)
+        self.mu.flags.writeable = False
+
     @abstractmethod
+    def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
+        """Return everything at a checked state; a gap beyond what is looked at is infinite."""
+
+    @abstractmethod
+    def _velocity_map(self, q: FloatArray) -> FloatArray:
+        """Return Γ(q), (nq, nv), of a checked configuration."""
+
+    @abstractmethod
+    def _potential_energy(self, q: FloatArray) -> float:
+        """Return the potential energy [J] of a checked configuration."""
+
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time; a gap beyond what is looked at is infinite.
+        """Return everything at one state and time.
 
         Args:
-            q: Configuration, (nq,).
+            q: Configuration, (nq,), with unit quaternions.
             v: Velocity, (nv,); at rest if not given.
             t: Time [s].
+
+        Raises:
+            InvalidProblem: A vector has a wrong size or a number that is not finite, or the robot
+                cannot be in this state.
         """
+        rates = np.zeros(self.nv) if v is None else vector("v", v, self.nv, InvalidProblem)
+        return self._dynamics(self._checked(q), rates, t)
+
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
+        """Return Γ(q), (nq, nv), so that dq/dt = Γ v."""
+        return self._velocity_map(self._checked(q))
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return the potential energy [J]: of gravity, in MuJoCo and Drake of springs as well."""
+        return self._potential_energy(self._checked(q))
 
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M(q), (nv, nv).
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return M(q), (nv, nv)."""
         return self.dynamics(q).M
 
     def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return F_s(q, v, t), (nv,): all that accelerates without contact.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            t: Time [s].
-        """
+        """Return F_s(q, v, t), (nv,): all that accelerates without contact."""
         return self.dynamics(q, v, t).force
 
     def gap(self, q: ArrayLike) -> FloatArray:
-        """Return φ(q), (m,) [m].
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return φ(q), (m,) [m]."""
         return self.dynamics(q).phi
 
     def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_n(q), (m, nv); zero where the gap is infinite.
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return J_n(q), (m, nv); zero where the gap is infinite."""
         return self.dynamics(q).J_n
 
     def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_t(q), (m, 2, nv); zero where the gap is infinite.
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return J_t(q), (m, 2, nv); zero where the gap is infinite."""
         return self.dynamics(q).J_t
 
     def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return dJ/dt v of each contact, normal first, (m, 3) [m/s^2].
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-        """
+        """Return dJ/dt v of each contact, normal first, (m, 3) [m/s^2]."""
         return self.dynamics(q, v).bias
 
     def impact_problem(
@@ -96,84 +108,53 @@ class EngineSystem(System):
     ) -> ImpactProblem:
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
-        Contacts that are the same in all that matters are one. If no contact can slide but along
-        one line, as in a planar model, the problem is planar.
+        Copies of contacts are merged, and the problem is planar if no contact can slide but along
+        one line.
 
         Args:
             q: Configuration, (nq,).
             v: Velocity before the impact, (nv,).
-            gap_tolerance: A contact touches if its gap is at most this [m].
+            gap_tolerance: Largest gap of a contact that touches [m].
             without_collision: Let contacts at rest act although nothing collides.
-            num_directions: Friction directions of a contact in space, at least 3.
+            num_directions: Number of friction directions of a contact in space, at least 3.
 
         Raises:
-            InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the
-                tolerance is above what the system looks at.
+            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
+            InvalidOption: The tolerance is negative, or above what the system looks at.
         """
         here = self.dynamics(q)
+        near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
         problem = self._gather(
-            here,
-            self._near(here, gap_tolerance),
-            v,
-            num_directions=num_directions,
-            without_collision=without_collision,
+            here, near, v, num_directions=num_directions, without_collision=without_collision
         )
         self._warn(q)
         return problem
+
+    def _checked(self, q: ArrayLike) -> FloatArray:
+        return vector("q", q, self.nq, InvalidProblem)
 
     def _warn(self, q: ArrayLike) -> None:
         """Warn of what would act at a configuration, and is left out."""
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
-        """Return the numbers of the contacts that touch in a state.
-
-        Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
-        """
         return self._touching(here.phi, gap_tolerance)
 
     def _gather(
-        self,
-        here: Dynamics,
-        near: IntArray,
-        v: ArrayLike,
-        *,
-        num_directions: int = NUM_DIRECTIONS,
-        without_collision: bool = False,
+        self, here: Dynamics, near: IntArray, v: ArrayLike, **options: Any
     ) -> ImpactProblem:
-        """Make some contacts of a state, by their numbers (m,), into an impact.
-
-        Raises:
-            InvalidProblem: The velocity, or the number of directions, is wrong.
-        """
-        v_pre = np.asarray(v, dtype=np.float64)
-        if v_pre.shape != (self.nv,):
-            raise InvalidProblem(f"v: expected {self.nv} numbers, got shape {v_pre.shape}")
-        found = Touching(
-            names=tuple(self.contacts[i] for i in near),
-            J_n=here.J_n[near],
-            J_t=here.J_t[near],
-            mu=self.mu[near],
-        )
+        """Make some contacts of a state, by their numbers (m,), into an impact."""
+        names = tuple(self.contacts[i] for i in near)
+        found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
         found = found.in_plane().without_copies()
         return ImpactProblem(
             M=here.M,
             J_n=found.J_n,
             J_t=found.J_t,
             mu=found.mu,
-            v_pre=v_pre,
+            v_pre=vector("v", v, self.nv, InvalidProblem),
             contacts=found.names,
-            num_directions=num_directions,
-            without_collision=without_collision,
+            **{"num_directions": NUM_DIRECTIONS, **options},
         )
-
-    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
-        if phi.size and not np.isfinite(phi).any():
-            return (
-                "no contact touches: nothing is near anything; move the robot until it touches, "
-                "or choose another state"
-            )
-        return super()._nothing_touches(phi, gap_tolerance)
 
 
 def tangents(normal: FloatArray) -> FloatArray:
@@ -193,14 +174,7 @@ def tangents(normal: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Touching:
-    """Contacts that touch.
-
-    Attributes:
-        names: m names.
-        J_n: (m, nv) normal Jacobian.
-        J_t: (m, d, nv) tangential Jacobian.
-        mu: (m,) friction coefficients.
-    """
+    """Hold m contacts that touch: names, J_n (m, nv), J_t (m, d, nv) and friction mu (m,)."""
 
     names: tuple[str, ...]
     J_n: FloatArray
@@ -213,36 +187,35 @@ class Touching:
         A tangent along which nothing moves has no effect: friction along it does no work and
         changes no velocity.
         """
-        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
-        lines = []
-        for J in self.J_t:
-            u, sizes, _ = np.linalg.svd(J, full_matrices=False)
-            if len(sizes) > 1 and sizes[1] > SAME * size:
-                return self
-            lines.append(_signed(u[:, 0]))
-        J_t = np.einsum("ml,mlv->mv", np.array(lines), self.J_t)
+        u, sizes, _ = np.linalg.svd(self.J_t, full_matrices=False)
+        if (sizes[:, 1:] > self._small).any():
+            return self
+        lines = u[:, :, 0]
+        # The largest entry is positive, so that a direction does not jump about.
+        largest = np.abs(lines).argmax(axis=1)[:, None]
+        lines = lines * np.sign(np.take_along_axis(lines, largest, axis=1))
+        J_t = np.einsum("ml,mlv->mv", lines, self.J_t)
         return Touching(self.names, self.J_n, J_t[:, None], self.mu)
 
     def without_copies(self) -> Touching:
         """Return the contacts but for those whose rows and friction another one has as well."""
-        size = max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
         kept: list[int] = []
+        small = self._small
         for i in range(len(self.names)):
-            if not any(self._are_same(i, j, SAME * size) for j in kept):
+            if not any(self._are_same(i, j, small) for j in kept):
                 kept.append(i)
         names = tuple(self.names[i] for i in kept)
         return Touching(names, self.J_n[kept], self.J_t[kept], self.mu[kept])
 
+    @property
+    def _small(self) -> float:
+        return SAME * max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
+
     def _are_same(self, i: int, j: int, small: float) -> bool:
-        """Tell whether two contacts cannot be told apart by any velocity."""
+        """Return whether no velocity tells two contacts apart."""
         if abs(self.mu[i] - self.mu[j]) > SAME or np.abs(self.J_n[i] - self.J_n[j]).max() > small:
             return False
         # Tangents may be turned against each other: what they measure is the same if their
         # products are.
         one, other = (J.T @ J for J in (self.J_t[i], self.J_t[j]))
         return bool(np.abs(one - other).max() <= small * max(1.0, float(np.abs(one).max())))
-
-
-def _signed(line: FloatArray) -> FloatArray:
-    """Return a direction (d,) whose largest entry is positive, so that it does not jump about."""
-    return line * np.sign(line[np.argmax(np.abs(line))])

@@ -9,7 +9,8 @@ import numpy as np
 
 from carom.adapters.mujoco import apply
 from carom.adapters.mujoco.system import MujocoSystem
-from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
+from carom.checks import between, positive
+from carom.errors import ImpactNotResolved, InvalidOption, MissingExtra
 from carom.laws.law import ImpactLaw
 from carom.laws.routh import Routh
 from carom.problem import ImpactProblem
@@ -20,7 +21,8 @@ try:
     from gymnasium.utils import RecordConstructorArgs
 except ModuleNotFoundError as error:
     raise MissingExtra(
-        'carom.adapters.gymnasium needs Gymnasium: pip install "carom[gymnasium]"'
+        'carom.adapters.gymnasium needs Gymnasium: pip install "gymnasium[mujoco]", or '
+        '"carom[gymnasium]"'
     ) from error
 
 __all__ = ["ReplacedImpact", "SetValuedImpacts"]
@@ -35,7 +37,7 @@ class ReplacedImpact:
     """Hold an impact that was drawn instead of left to MuJoCo.
 
     Attributes:
-        time: When it was, in the time of the simulation [s].
+        time: Time in the simulation [s].
         contacts: Names of the m contacts that took part.
         v_pre: (nv,) velocity before it.
         v_post: (nv,) velocity after it.
@@ -58,57 +60,52 @@ class ReplacedImpact:
 class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Replace impacts in a MuJoCo environment by draws from the set of all ways they can end.
 
-    Before each step of MuJoCo, contacts that touch are looked at. If there are two or more, and one
-    of them approaches faster than `speed`, this is an impact of which nobody can know how it ends.
-    With the given probability its outcome is drawn by the law and set as the velocity. Then no
-    contact approaches, MuJoCo's solver has nothing left to stop, and steps on. Otherwise MuJoCo
-    resolves it as ever, and these contacts are left alone until they have ceased to approach: its
-    contacts are soft, and take several steps to stop.
-
-    `info["impacts"]` of each step holds what was drawn, a tuple of `ReplacedImpact`.
+    An impact begins where two or more contacts touch before a step of MuJoCo, and one of them
+    approaches faster than `speed`. With the given probability its outcome is drawn by the law and
+    set as the velocity; then no contact approaches, and MuJoCo steps on. Otherwise MuJoCo resolves
+    it, and its contacts are left alone until they have ceased to approach: they are soft, and take
+    several steps to stop. `info["impacts"]` of each step is a tuple of `ReplacedImpact`.
 
     Limits:
 
     - Where one contact alone touches, MuJoCo's own answer stands.
-    - Contacts within `gap_tolerance` count as touching, and those that are deeper in as well. The
-      depth is left to MuJoCo, which pushes out softly what has sunk in.
-    - Impacts are inelastic and instantaneous. A model whose contacts are meant to be soft or to
-      bounce is changed by this.
-    - Joints at the end of their range, and what else `MujocoSystem` leaves out, take no part in
-      a draw; MuJoCo resolves it in the steps that follow.
+    - Contacts that penetrate count as touching; MuJoCo pushes them out softly.
+    - Impacts are inelastic and instantaneous, also where the model's contacts are soft or bounce.
+    - What `MujocoSystem` leaves out, such as limits of joints, takes no part in a draw; MuJoCo
+      resolves it in the steps that follow.
     - A draw that does not come to its end is left to MuJoCo.
     - The model is read once: later changes of friction, inertia or geometry are not seen.
 
     Args:
         env: A MuJoCo environment of Gymnasium, or a wrapper around one.
-        probability: Of an impact to be replaced, from 0 to 1. With 0 the environment is what it
-            was, to the last bit.
-        law: Of which `draw_path` draws; `Routh()` if not given. `Routh(selection="lemke")` is
-            several times as quick where many contacts touch in space, and may miss outcomes.
-        seed: Of the draws. `reset(seed=...)` sets it anew. The environment's own random numbers
-            are others, though it has the same seed.
-        gap_tolerance: A contact touches if its gap is at most this [m].
-        speed: An impact begins if a contact approaches faster than this [m/s]. Above what gravity
-            makes of rest in one step.
+        probability: Probability that an impact is replaced, from 0 to 1. With 0 the environment is
+            what it was, to the last bit.
+        law: Law whose `draw_path` draws; `Routh()` if not given. `Routh(selection="lemke")` is
+            several times as fast where many contacts touch in space, and may miss outcomes.
+        seed: Seed of the draws. `reset(seed=...)` sets it anew. The environment's own random
+            numbers are others, though it has the same seed.
+        gap_tolerance: Largest gap of a contact that touches [m].
+        speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
+            gravity makes of rest in one step.
 
     Attributes:
         system: The `MujocoSystem` that finds contacts.
 
     Raises:
-        InvalidProblem: An option is out of range, the environment is none of MuJoCo, or its model
-            has parts that are not supported.
+        InvalidOption: An option is out of range, the environment is none of MuJoCo, or it is
+            wrapped already.
+        InvalidProblem: The model has parts that are not supported.
 
     Examples:
         >>> import gymnasium
         >>> from carom.adapters.gymnasium import SetValuedImpacts
         >>> env = SetValuedImpacts(gymnasium.make("Walker2d-v5"), probability=0.5)
         >>> observation, info = env.reset(seed=1)
-        >>> for _ in range(20):
-        ...     *outcome, info = env.step(0.0 * env.action_space.sample())
+        >>> *outcome, info = env.step(env.action_space.sample())
         >>> info["impacts"]
         ()
         >>> env.system.contacts[0]
-        'floor/torso_geom -'
+        'floor/torso_geom (-)'
         >>> env.close()
     """
 
@@ -122,28 +119,25 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         gap_tolerance: float = 1e-3,
         speed: float = 0.1,
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            probability=probability,
-            law=law,
-            seed=seed,
-            gap_tolerance=gap_tolerance,
-            speed=speed,
-        )
+        options: dict[str, Any] = {"probability": probability, "law": law, "seed": seed}
+        options |= {"gap_tolerance": gap_tolerance, "speed": speed}
+        RecordConstructorArgs.__init__(self, **options)
         gymnasium.Wrapper.__init__(self, env)
         base: Any = env.unwrapped
         if not all(hasattr(base, part) for part in ("model", "data", STEP)):
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"env: expected a MuJoCo environment, got a {type(base).__name__}; its class must "
                 f"derive from gymnasium.envs.mujoco.MujocoEnv"
             )
-        if not 0.0 <= probability <= 1.0:
-            raise InvalidProblem(f"probability: expected from 0 to 1, got {probability!r}")
-        for name, value in (("gap_tolerance", gap_tolerance), ("speed", speed)):
-            if not (np.isfinite(value) and value > 0.0):
-                raise InvalidProblem(f"{name}: expected a number > 0, got {value!r}")
+        if isinstance(_stepper(base), SetValuedImpacts):
+            raise InvalidOption(
+                "env: its impacts are drawn by a SetValuedImpacts already; wrap it once"
+            )
         if not (law is None or isinstance(law, ImpactLaw)):
-            raise InvalidProblem(f"law: expected an ImpactLaw such as carom.Routh(), got {law!r}")
+            raise InvalidOption(f"law: expected an ImpactLaw such as carom.Routh(), got {law!r}")
+        between("probability", probability, 0.0, 1.0)
+        positive("gap_tolerance", gap_tolerance)
+        positive("speed", speed)
         self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance)
         self._base = base
         self._probability, self._law = probability, law or Routh()
@@ -160,7 +154,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy, which draws in its own environment."""
         vars(self).update(state)
-        if getattr(vars(self._base).get(STEP), "__self__", None) is self:
+        if _stepper(self._base) is self:
             delattr(self._base, STEP)
         self._take_steps()
 
@@ -170,19 +164,11 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         """Reset the environment.
 
         Args:
-            seed: Of the environment and of the draws; both go on as they are if not given.
-            options: Of the environment.
+            seed: Seed of the environment and of the draws; both go on if not given.
+            options: Options of the environment.
 
         Returns:
             The first observation, and `info` with no impacts.
-
-        Examples:
-            >>> import gymnasium
-            >>> from carom.adapters.gymnasium import SetValuedImpacts
-            >>> env = SetValuedImpacts(gymnasium.make("Hopper-v5"))
-            >>> env.reset(seed=0)[1]["impacts"]
-            ()
-            >>> env.close()
         """
         if seed is not None:
             self._rng = _generator(seed)
@@ -194,15 +180,15 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         """Step the environment, with impacts drawn on the way.
 
         Args:
-            action: Of the environment.
+            action: Action of the environment.
 
         Returns:
             Observation, reward, terminated, truncated, and `info` with `"impacts"`.
         """
         self._impacts = []
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        info = {**info, "impacts": tuple(self._impacts)}
-        return observation, reward, terminated, truncated, info
+        *outcome, info = self.env.step(action)
+        observation, reward, terminated, truncated = outcome
+        return observation, reward, terminated, truncated, {**info, "impacts": tuple(self._impacts)}
 
     def close(self) -> None:
         """Give the environment its own steps back, and close it."""
@@ -225,16 +211,13 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
 
     def _replace(self) -> None:
         """Draw a new velocity if an impact begins here."""
-        data = self._base.data
-        self.system.take_inputs(data)
-        here = self.system.dynamics(data.qpos)
-        near = self.system._opening(here, np.flatnonzero(here.phi <= self._gap_tolerance))
-        hits = near[here.J_n[near] @ data.qvel < -self._speed]
-        colliding = frozenset(self.system.contacts[i] for i in hits)
+        data, system = self._base.data, self.system
+        here, near, hits = system._approaching(data, self._gap_tolerance, self._speed)
+        colliding = frozenset(system.contacts[i] for i in hits)
         self._left &= colliding
         if len(near) < 2 or not colliding - self._left:
             return
-        problem = self.system._gather(here, near, data.qvel)
+        problem = system._gather(here, near, data.qvel)
         if problem.num_contacts < 2:
             return
         if self._rng.random() < self._probability and self._draw(problem):
@@ -242,7 +225,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         self._left = colliding
 
     def _draw(self, problem: ImpactProblem) -> bool:
-        """Set a velocity that the law draws; tell whether there is one."""
+        """Set a velocity that the law draws; return whether there is one."""
         try:
             path = self._law.draw_path(problem, int(self._rng.integers(LARGEST_SEED)))
         except ImpactNotResolved:
@@ -255,6 +238,11 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         )
         apply(self._base.data, v_post)
         return True
+
+
+def _stepper(base: Any) -> Any:
+    """Return what has taken over the steps of an environment, if anything has."""
+    return getattr(vars(base).get(STEP), "__self__", None)
 
 
 def _generator(seed: int | None) -> np.random.Generator:

@@ -1,16 +1,30 @@
-"""A half-space, such as flat ground, and the points and spheres of a robot that may touch it."""
+"""Robots that touch one half-space, such as flat ground, at points and spheres fixed to them.
+
+Engines differ in where they say a frame is and how it moves. All that follows from it is the same
+for Pinocchio and Drake, and is here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from carom.adapters.engine import tangents
-from carom.errors import InvalidProblem
+from carom.adapters.engine import EngineSystem, tangents
+from carom.checks import positive, vector
+from carom.errors import InvalidOption, InvalidProblem
+from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
+
+UNIT = 1e-3
+"""Largest deviation of a quaternion's entries from those of unit length: integrators drift."""
+TOUCHING = 1e-12
+"""Largest gap at which `stand` ends [m]."""
+MOST_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +40,7 @@ class HalfSpace:
         normal: (3,) unit vector.
 
     Raises:
-        InvalidProblem: A vector has not three finite numbers, or the normal is zero.
+        InvalidOption: A vector has not three finite numbers, or the normal is zero.
 
     Examples:
         >>> from carom.adapters.half_space import HalfSpace
@@ -45,7 +59,7 @@ class HalfSpace:
     ) -> None:
         direction = vector("normal", normal, 3)
         if not direction.any():
-            raise InvalidProblem("normal: expected a direction, got zero")
+            raise InvalidOption("normal: expected a direction, got zero")
         # Scaled first: the square of a tiny number is zero.
         direction /= np.abs(direction).max()
         object.__setattr__(self, "point", vector("point", point, 3))
@@ -63,13 +77,14 @@ class ContactPoint:
 
     Args:
         frame: Name of the frame that it is fixed to.
-        offset: (3,) where it is in that frame [m].
-        radius: Of a sphere about it [m]; 0 for a point.
-        name: Of the contact; the frame's if not given.
+        offset: (3,) position in that frame [m].
+        radius: Radius of a sphere about it [m]; 0 for a point.
+        name: Name of the contact; the frame's if not given.
         mu: Friction coefficient; that of the system if not given.
 
     Raises:
-        InvalidProblem: A field is wrong.
+        InvalidOption: The frame is no name, the offset has not three finite numbers, or a number
+            is negative.
 
     Examples:
         Heel and toe of a foot, whose frame is below its ankle.
@@ -96,114 +111,220 @@ class ContactPoint:
         mu: float | None = None,
     ) -> None:
         if not isinstance(frame, str) or not frame:
-            raise InvalidProblem(f"frame: expected the name of a frame, got {frame!r}")
+            raise InvalidOption(f"frame: expected the name of a frame, got {frame!r}")
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "offset", vector("offset", offset, 3))
-        object.__setattr__(self, "radius", not_negative("radius", radius))
+        object.__setattr__(self, "radius", positive("radius", radius, or_zero=True))
         object.__setattr__(self, "name", frame if name is None else name)
-        object.__setattr__(self, "mu", None if mu is None else not_negative("mu", mu))
+        object.__setattr__(self, "mu", None if mu is None else positive("mu", mu, or_zero=True))
 
 
-def box_corners(
-    frame: str,
-    name: str,
-    rotation: FloatArray,
-    center: FloatArray,
-    half: ArrayLike,
-    mu: float | None = None,
+def shape_points(
+    owner: ContactPoint, rotation: FloatArray, half: ArrayLike = (0.0, 0.0, 0.0)
 ) -> list[ContactPoint]:
-    """Return the eight corners of a box that is fixed to a frame.
+    """Return the corners of a box (3,) of half sides about a point, with its radius and friction.
 
-    Args:
-        frame: Name of the frame.
-        name: Of the box; a corner adds its signs along the box's axes.
-        rotation: (3, 3) axes of the box in the frame, as columns.
-        center: (3,) of the box in the frame [m].
-        half: (3,) half of its sides [m].
-        mu: Friction coefficient; that of the system if not given.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.adapters.half_space import box_corners
-        >>> corners = box_corners("foot", "sole", np.eye(3), np.zeros(3), [0.1, 0.05, 0.01])
-        >>> len(corners), corners[0].name, corners[0].offset.tolist()
-        (8, 'sole+++', [0.1, 0.05, 0.01])
+    A capsule is a box with one side and a radius, a sphere one without sides: against a half-space
+    nothing else of them can touch first. A corner adds its signs along the box's axes to the name.
     """
     sides = np.asarray(half, dtype=np.float64)
     corners = []
-    for signs in product((1.0, -1.0), repeat=3):
-        letters = "".join("+" if sign > 0.0 else "-" for sign in signs)
-        offset = center + rotation @ (sides * signs)
-        corners.append(ContactPoint(frame, offset, 0.0, f"{name}{letters}", mu))
+    for signs in product(*((1.0, -1.0) if side else (0.0,) for side in sides)):
+        letters = "".join("+" if sign > 0.0 else "-" for sign in signs if sign)
+        name = f"{owner.name} ({letters})" if letters else owner.name
+        offset = owner.offset + rotation @ (sides * signs)
+        corners.append(ContactPoint(owner.frame, offset, owner.radius, name, owner.mu))
     return corners
 
 
-def capsule_ends(
-    frame: str,
-    name: str,
-    rotation: FloatArray,
-    center: FloatArray,
-    half_length: float,
-    radius: float,
-    mu: float | None = None,
-) -> list[ContactPoint]:
-    """Return the spheres at both ends of a capsule that is fixed to a frame.
+def names_of(kind: str, wanted: str | Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return names as a list, or refuse those that nothing has."""
+    known = [each for each in known if each]
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        if name not in known:
+            words = ", ".join(known[:40]) + (", ..." if len(known) > 40 else "")
+            raise InvalidOption(f"no {kind} is named {name!r}; there are: {words}")
+    return names
+
+
+class FrameMotion(NamedTuple):
+    """Hold where f frames are and how they move, in the axes of the world, linear part first.
+
+    Attributes:
+        position: (f, 3) of their origins [m].
+        rotation: (f, 3, 3) their axes, as columns.
+        J: (f, 6, nv) Jacobian of the origins' velocities and of the angular velocities.
+        bias: (f, 6) dJ/dt v [m/s^2, rad/s^2].
+    """
+
+    position: FloatArray
+    rotation: FloatArray
+    J: FloatArray
+    bias: FloatArray
+
+
+class HalfSpaceSystem(EngineSystem):
+    """Describe a robot that an engine knows and that touches one half-space.
+
+    Contacts between parts of the robot are not looked at.
 
     Args:
-        frame: Name of the frame.
-        name: Of the capsule; an end adds its sign along the capsule's axis z.
-        rotation: (3, 3) axes of the capsule in the frame, as columns.
-        center: (3,) of the capsule in the frame [m].
-        half_length: Half of the distance between its ends' centres [m].
-        radius: Of the capsule [m].
-        mu: Friction coefficient; that of the system if not given.
+        nq: Number of configuration coordinates.
+        nv: Number of velocities.
+        contacts: Points and spheres; the name of a frame stands for its origin.
+        ground: The half-space; z <= 0 if not given.
+        mu: Friction coefficient of contacts that have none of their own.
 
-    Examples:
-        >>> import numpy as np
-        >>> from carom.adapters.half_space import capsule_ends
-        >>> ends = capsule_ends("shin", "shin", np.eye(3), np.zeros(3), 0.2, 0.05)
-        >>> [(end.name, end.offset.tolist(), end.radius) for end in ends]
-        [('shin+', [0.0, 0.0, 0.2], 0.05), ('shin-', [0.0, 0.0, -0.2], 0.05)]
+    Raises:
+        InvalidOption: There is no contact or no friction coefficient, or two contacts share a name.
     """
-    along = rotation[:, 2] * half_length
-    return [
-        ContactPoint(frame, center + sign * along, radius, f"{name}{letter}", mu)
-        for sign, letter in ((1.0, "+"), (-1.0, "-"))
-    ]
 
+    def __init__(
+        self,
+        nq: int,
+        nv: int,
+        contacts: str | ContactPoint | Iterable[str | ContactPoint],
+        ground: HalfSpace | None,
+        mu: float | None,
+    ) -> None:
+        self.points = _points(contacts)
+        self.ground = HalfSpace() if ground is None else ground
+        common = None if mu is None else positive("mu", mu, or_zero=True)
+        frictions = [_friction(point, common) for point in self.points]
+        super().__init__(nq, nv, (point.name for point in self.points), frictions)
+        # Corners of one foot share its frame.
+        self._frame_names = tuple(dict.fromkeys(point.frame for point in self.points))
+        self._frame_of = [self._frame_names.index(point.frame) for point in self.points]
 
-def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Say that there is no such thing, and which there are.
+    @property
+    @abstractmethod
+    def base_velocities(self) -> slice:
+        """Return which velocities are those of the floating base; none if it is fixed."""
 
-    Args:
-        kind: What it should be, e.g. "frame".
-        name: What was asked for.
-        names: All that there are.
-    """
-    known = [each for each in names if each]
-    words = ", ".join(known[:40]) + (", ..." if len(known) > 40 else "")
-    return f"no {kind} is named {name!r}; there are: {words}"
+    @abstractmethod
+    def _normalized(self, q: FloatArray) -> FloatArray:
+        """Return a configuration with unit quaternions; not numbers where one is zero."""
 
+    @abstractmethod
+    def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
+        """Return the mass matrix, the smooth force, and how the frames of the contacts move."""
 
-def vector(field: str, value: ArrayLike, size: int) -> FloatArray:
-    """Return a copy of a vector that has this size and finite numbers."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{field}: expected {size} numbers ({error})") from error
-    if array.shape != (size,):
+    def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
+        M, force, frames = self._motion(q, v)
+        index = self._frame_of
+        offset = np.array([point.offset for point in self.points])
+        radius = np.array([point.radius for point in self.points])
+        arm = np.einsum("mij,mj->mi", frames.rotation[index], offset)
+        J_lin, J_ang = frames.J[index, :3], frames.J[index, 3:]
+        a_lin, a_ang = frames.bias[index, :3], frames.bias[index, 3:]
+        # A point of a body moves with v + ω × arm, and accelerates by a + α × arm + ω × (ω × arm).
+        turn = J_ang @ v
+        J_point = J_lin + _cross_columns(J_ang, arm)
+        a_point = a_lin + np.cross(a_ang, arm) + np.cross(turn, np.cross(turn, arm))
+        normal, tangents = self.ground.normal, self.ground.tangents
+        # The lowest point of a sphere is always below its centre, whichever matter is there: what
+        # slides is that matter, and how fast it does changes as the normal does not turn.
+        below = -radius[:, None] * normal
+        J_matter = J_point + _cross_columns(J_ang, below)
+        a_matter = a_point + np.cross(a_ang, below)
+        bias = np.column_stack([a_point @ normal, a_matter @ tangents.T])
+        phi = (frames.position[index] + arm - self.ground.point) @ normal - radius
+        J_t = np.einsum("tx,mxv->mtv", tangents, J_matter)
+        return Dynamics(M, force, phi, np.einsum("x,mxv->mv", normal, J_point), J_t, bias)
+
+    def stand(
+        self, q: ArrayLike, contacts: Sequence[str] | None = None, *, joints: bool = False
+    ) -> FloatArray:
+        """Return a configuration near `q` in which contacts touch: all gaps are zero.
+
+        Newton's method with steps of least norm. Limits of joints are not heeded.
+
+        Args:
+            q: Configuration to start from, (nq,).
+            contacts: Names of those that shall touch; all if not given.
+            joints: Whether joints move as well, and not the floating base alone.
+
+        Returns:
+            Configuration, (nq,).
+
+        Raises:
+            InvalidOption: There is no such contact.
+            InvalidProblem: The base is fixed, or not all of the contacts can touch.
+        """
+        at, names = self._checked(q), self.contacts
+        wanted = names if contacts is None else names_of("contact", contacts, names)
+        if not wanted:
+            raise InvalidOption("contacts: expected at least one contact, got none")
+        chosen = [names.index(name) for name in wanted]
+        free = slice(0, self.nv) if joints else self.base_velocities
+        if free.start == free.stop:
+            raise InvalidProblem("stand: the base is fixed; let joints move: stand(q, joints=True)")
+        for _ in range(MOST_STEPS):
+            here = self.dynamics(at)
+            phi = here.phi[chosen]
+            if np.abs(phi).max() <= TOUCHING:
+                return at
+            step = np.zeros(self.nv)
+            step[free] = np.linalg.lstsq(here.J_n[chosen][:, free], -phi, rcond=1e-9)[0]
+            at = self._normalized(at + self.velocity_map(at) @ step)
+        worst = int(np.argmax(np.abs(phi)))
         raise InvalidProblem(
-            f"{field}: expected {size} numbers, got an array of shape {array.shape}"
+            f"stand: not all of these contacts can touch at once: {wanted[worst]!r} stays "
+            f"{phi[worst]:.3g} m away; choose fewer"
+            + ("" if joints else ", or let joints move: stand(q, joints=True)")
         )
-    if not np.isfinite(array).all():
-        where = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InvalidProblem(f"{field}: expected finite numbers, got {array[where]} at [{where}]")
-    return array
+
+    def _checked(self, q: ArrayLike) -> FloatArray:
+        if self.nv == 0:
+            raise InvalidProblem(
+                "the robot cannot move: its base is fixed and it has no joints; let the base float"
+            )
+        at = super()._checked(q)
+        unit = self._normalized(at)
+        worst = int(np.argmax(np.abs(unit - at)))
+        # Also where the difference is not a number: a quaternion of zeros has no direction.
+        if not abs(unit[worst] - at[worst]) <= UNIT:
+            raise InvalidProblem(
+                f"q: expected quaternions of unit length, got {at.tolist()}; divide each by its "
+                f"length"
+            )
+        return unit
+
+    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
+        found = super()._nothing_touches(phi, gap_tolerance)
+        return f"{found}; move the robot with q = system.stand(q), or raise the tolerance"
 
 
-def not_negative(field: str, value: float) -> float:
-    """Return a number that is finite and not negative."""
-    good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not (good and 0.0 <= value < np.inf):
-        raise InvalidProblem(f"{field}: expected a finite number >= 0, got {value!r}")
-    return float(value)
+def _points(
+    contacts: str | ContactPoint | Iterable[str | ContactPoint],
+) -> tuple[ContactPoint, ...]:
+    given = [contacts] if isinstance(contacts, str | ContactPoint) else list(contacts)
+    points = tuple(ContactPoint(each) if isinstance(each, str) else each for each in given)
+    if not points:
+        raise InvalidOption("contacts: expected at least one frame or ContactPoint, got none")
+    names = []
+    for point in points:
+        if not isinstance(point, ContactPoint):
+            raise InvalidOption(
+                f"contacts: expected names of frames or ContactPoints, got {point!r}"
+            )
+        if point.name in names:
+            raise InvalidOption(
+                f"contacts: expected different names, got {point.name!r} repeatedly; give each "
+                f"ContactPoint a name"
+            )
+        names.append(point.name)
+    return points
+
+
+def _friction(point: ContactPoint, common: float | None) -> float:
+    found = common if point.mu is None else point.mu
+    if found is None:
+        raise InvalidOption(f"mu: contact {point.name!r} has no friction coefficient; give mu=...")
+    return found
+
+
+def _cross_columns(J: FloatArray, arm: FloatArray) -> FloatArray:
+    """Return the columns of angular velocity J (m, 3, nv), each times its arm (m, 3)."""
+    return np.cross(J, arm[:, :, None], axis=1)

@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 
 from carom.adapters.half_space import (
+    UNIT,
     ContactPoint,
+    FrameMotion,
     HalfSpace,
-    box_corners,
-    capsule_ends,
-    unknown,
+    HalfSpaceSystem,
+    names_of,
+    shape_points,
 )
-from carom.adapters.half_space_system import UNIT, FrameMotion, HalfSpaceSystem
-from carom.errors import InvalidProblem, MissingExtra
-from carom.typing import ArrayLike, FloatArray
+from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
+from carom.typing import FloatArray
 
 try:
     import pinocchio as pin
 except ModuleNotFoundError as error:
     raise MissingExtra(
-        'carom.adapters.pinocchio needs Pinocchio: pip install "carom[pinocchio]"'
+        'carom.adapters.pinocchio needs Pinocchio: pip install pin, or "carom[pinocchio]"'
     ) from error
 
 __all__ = ["ContactPoint", "HalfSpace", "PinocchioSystem", "collision_points"]
@@ -37,29 +38,28 @@ class PinocchioSystem(HalfSpaceSystem):
 
     q and v are Pinocchio's: the quaternion of a floating base is (x, y, z, w), and its velocity,
     linear part first, is in the axes of the base. The mass matrix has the rotors' inertia
-    (`model.armature`). Gravity is `model.gravity`. Friction and damping in joints, limits of joints
-    and loops are not modelled; nor are contacts between parts of the robot.
+    (`model.armature`). Gravity is `model.gravity`. Not modelled: friction and damping in joints,
+    limits of joints, loops, and contacts between parts of the robot.
 
     Args:
         model: `pinocchio.Model`, which is copied.
-        contacts: What may touch: names of frames, whose origins are points, or `ContactPoint`s. For
-            geometry see `collision_points`.
-        ground: What they touch; the ground z = 0 if not given.
+        contacts: Names of frames, whose origins may touch, or `ContactPoint`s. For geometry see
+            `collision_points`.
+        ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
 
     Raises:
-        InvalidProblem: There is no such frame, no contact or no friction coefficient, or joints of
-            the model depend on each other (mimic).
+        InvalidOption: There is no such frame, no contact or no friction coefficient.
+        InvalidProblem: Joints of the model depend on each other (mimic).
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
 
         >>> import pinocchio as pin
         >>> from carom.adapters.pinocchio import ContactPoint, PinocchioSystem
-        >>> model = pin.Model()
-        >>> joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "ball")
-        >>> model.appendBodyToJoint(joint, pin.Inertia.FromSphere(2.0, 0.1), pin.SE3.Identity())
-        >>> frame = model.addJointFrame(joint)
+        >>> model = pin.buildModelFromXML('''<robot name="ball"><link name="ball"><inertial>
+        ...   <mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>
+        ... </inertial></link></robot>''', pin.JointModelFreeFlyer())
         >>> system = PinocchioSystem(model, [ContactPoint("ball", radius=0.1)], mu=0.5)
         >>> q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
         >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.gap(q).tolist()
@@ -84,15 +84,14 @@ class PinocchioSystem(HalfSpaceSystem):
         mu: float | None = None,
     ) -> None:
         if not isinstance(model, pin.Model):
-            raise InvalidProblem(f"model: expected a pinocchio.Model, got {model!r}")
-        # The first versions of Pinocchio 3 know no mimicking joints.
-        mimicking = getattr(model, "mimicking_joints", ())
+            raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
+        mimicking = model.mimicking_joints
         if len(mimicking):
             raise InvalidProblem(
-                f"model: joint {model.names[mimicking[0]]!r} mimics another one, "
-                f"which is not supported; build the model without mimic joints"
+                f"model: joint {model.names[mimicking[0]]!r} mimics another one, which is not "
+                f"supported; build the model without mimic joints"
             )
-        super().__init__(contacts, ground, mu)
+        super().__init__(model.nq, model.nv, contacts, ground, mu)
         self._model = model.copy()
         self._data = self._model.createData()
         self._frames = [_frame_id(self._model, name) for name in self._frame_names]
@@ -112,37 +111,30 @@ class PinocchioSystem(HalfSpaceSystem):
         """Read a robot from a URDF file.
 
         Args:
-            path: The file.
+            path: Path of the file.
             feet: Names of links or other frames whose origins may touch, or `ContactPoint`s.
             shapes: Names of links whose collision shapes, which must be spheres, boxes or capsules,
                 may touch as well. For them all meshes of the file are read.
             free_flyer: Whether the base floats.
             package_dirs: Folders in which `package://` addresses of meshes are looked up.
-            ground: What they touch; the ground z = 0 if not given.
+            ground: Half-space that they touch; z <= 0 if not given.
             mu: Friction coefficient of all contacts that have none of their own.
 
         Raises:
-            InvalidProblem: The file cannot be read, or what `PinocchioSystem` and
-                `collision_points` refuse.
+            InvalidFile: The file cannot be read.
+            InvalidOption: As in `PinocchioSystem` and `collision_points`.
+            InvalidProblem: As in `PinocchioSystem` and `collision_points`.
 
         Examples:
-            >>> import tempfile
-            >>> from pathlib import Path
+            >>> from importlib.metadata import distribution
             >>> from carom.adapters.pinocchio import PinocchioSystem
-            >>> urdf = '''<robot name="ball"><link name="ball">
-            ...   <inertial><mass value="2"/>
-            ...     <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
-            ...   <collision><geometry><sphere radius="0.1"/></geometry></collision>
-            ... </link></robot>'''
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     path = Path(folder, "ball.urdf")
-            ...     _ = path.write_text(urdf)
-            ...     system = PinocchioSystem.from_urdf(path, shapes=["ball"], mu=0.5)
-            >>> system.contacts, system.gap([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]).round(9).tolist()
-            (('ball_0',), [0.2])
+            >>> share = distribution("example-robot-data").locate_file("cmeel.prefix/share")
+            >>> urdf = f"{share}/example-robot-data/robots/solo_description/robots/solo12.urdf"
+            >>> PinocchioSystem.from_urdf(urdf, ["FL_FOOT", "FR_FOOT"], mu=0.7).nv
+            18
         """
         if not Path(path).is_file():
-            raise InvalidProblem(f"path: there is no file {fspath(path)!r}")
+            raise InvalidFile(f"path: there is no file {fspath(path)!r}")
         root = (pin.JointModelFreeFlyer(),) if free_flyer else ()
         given = [feet] if isinstance(feet, str | ContactPoint) else list(feet)
         try:
@@ -152,20 +144,10 @@ class PinocchioSystem(HalfSpaceSystem):
                     model, fspath(path), pin.GeometryType.COLLISION, package_dirs=package_dirs
                 )
         except (RuntimeError, ValueError) as error:
-            raise InvalidProblem(f"path: cannot read {fspath(path)!r}: {error}") from error
+            raise InvalidFile(f"path: cannot read {fspath(path)!r}: {error}") from error
         if shapes:
             given += collision_points(model, geometry, shapes)
         return cls(model, given, ground=ground, mu=mu)
-
-    @property
-    def nq(self) -> int:
-        """Return the number nq of configuration coordinates."""
-        return int(self._model.nq)
-
-    @property
-    def nv(self) -> int:
-        """Return the number nv of generalized velocities."""
-        return int(self._model.nv)
 
     @property
     def neutral(self) -> FloatArray:
@@ -178,28 +160,11 @@ class PinocchioSystem(HalfSpaceSystem):
         floats = self._model.njoints > 1 and self._model.joints[1].shortname() == FREE_FLYER
         return slice(0, 6 if floats else 0)
 
-    def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
+    def _velocity_map(self, q: FloatArray) -> FloatArray:
+        return np.array(pin.tangentMap(self._model, q)).reshape(self.nq, self.nv)
 
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: As in `dynamics`.
-        """
-        gamma = np.array(pin.tangentMap(self._model, self._checked(q)), dtype=np.float64)
-        return gamma.reshape(self.nq, self.nv)
-
-    def potential_energy(self, q: ArrayLike) -> float:
-        """Return the potential energy of gravity [J].
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: As in `dynamics`.
-        """
-        return float(pin.computePotentialEnergy(self._model, self._data, self._checked(q)))
+    def _potential_energy(self, q: FloatArray) -> float:
+        return float(pin.computePotentialEnergy(self._model, self._data, q))
 
     def _normalized(self, q: FloatArray) -> FloatArray:
         unit = np.array(pin.normalize(self._model, q), dtype=np.float64)
@@ -234,7 +199,7 @@ class PinocchioSystem(HalfSpaceSystem):
 def collision_points(
     model: Any, geometry_model: Any, names: Sequence[str] | None = None
 ) -> list[ContactPoint]:
-    """Return the contacts of collision geometry: a sphere's, both of a capsule, a box's corners.
+    """Return the contacts of collision geometry: of a sphere, a capsule's ends, a box's corners.
 
     Against a half-space nothing else of them can touch first.
 
@@ -245,7 +210,8 @@ def collision_points(
             geometries if not given.
 
     Raises:
-        InvalidProblem: Nothing has such a name, or a geometry is of another kind.
+        InvalidOption: Nothing has such a name.
+        InvalidProblem: A geometry is of another kind.
 
     Examples:
         >>> import pinocchio as pin
@@ -253,22 +219,16 @@ def collision_points(
         >>> model = pin.buildSampleModelHumanoid()
         >>> shapes = pin.buildSampleGeometryModelHumanoid(model)
         >>> [point.name for point in collision_points(model, shapes, ["rleg_effector_body"])]
-        ['rleg_effector_object+', 'rleg_effector_object-']
+        ['rleg_effector_object (+)', 'rleg_effector_object (-)']
     """
-    found = []
-    objects = list(geometry_model.geometryObjects)
-    links = [model.frames[each.parentFrame].name for each in objects]
-    for name in [None] if names is None else names:
-        chosen = [
-            each
-            for each, link in zip(objects, links, strict=True)
-            if name in (None, each.name, link)
-        ]
-        if not chosen:
-            known = [*dict.fromkeys(links), *(each.name for each in objects)]
-            raise InvalidProblem(unknown("link with collision geometry, or geometry,", name, known))
-        found += [point for each in chosen for point in _points_of(model, each)]
-    return found
+    owners = [
+        (model.frames[each.parentFrame].name, each) for each in geometry_model.geometryObjects
+    ]
+    if names is not None:
+        known = [*dict.fromkeys(link for link, _ in owners), *(each.name for _, each in owners)]
+        wanted = names_of("link with collision geometry, or geometry,", names, known)
+        owners = [pair for name in wanted for pair in owners if name in (pair[0], pair[1].name)]
+    return [point for _, each in owners for point in _points_of(model, each)]
 
 
 def _points_of(model: Any, geometry: Any) -> list[ContactPoint]:
@@ -276,28 +236,23 @@ def _points_of(model: Any, geometry: Any) -> list[ContactPoint]:
     # Both are placed in their joint; a ContactPoint is placed in its frame.
     placement = frame.placement.actInv(geometry.placement)
     shape, kind = geometry.geometry, type(geometry.geometry).__name__
-    rotation, center = placement.rotation, placement.translation
-    if kind == "Sphere":
-        return [ContactPoint(frame.name, center, shape.radius, geometry.name)]
-    if kind == "Box":
-        return box_corners(frame.name, geometry.name, rotation, center, shape.halfSide)
-    if kind == "Capsule":
-        half, radius = shape.halfLength, shape.radius
-        return capsule_ends(frame.name, geometry.name, rotation, center, half, radius)
-    raise InvalidProblem(
-        f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes and capsules are "
-        f"supported; name others, or give ContactPoints of its frame {frame.name!r}"
-    )
+    if kind not in ("Sphere", "Box", "Capsule"):
+        raise InvalidProblem(
+            f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes and capsules are "
+            f"supported; name others, or give ContactPoints of its frame {frame.name!r}"
+        )
+    half = shape.halfSide if kind == "Box" else (0.0, 0.0, getattr(shape, "halfLength", 0.0))
+    radius = getattr(shape, "radius", 0.0)
+    owner = ContactPoint(frame.name, placement.translation, radius, geometry.name)
+    return shape_points(owner, placement.rotation, half)
 
 
 def _frame_id(model: Any, name: str) -> int:
-    found = [i for i, frame in enumerate(model.frames) if frame.name == name]
-    if not found:
-        raise InvalidProblem(unknown("frame", name, (frame.name for frame in model.frames)))
+    names_of("frame", name, (frame.name for frame in model.frames))
+    first, *others = (i for i, frame in enumerate(model.frames) if frame.name == name)
     # A joint and its link may share a name. In a URDF file they then share their place as well.
-    first = model.frames[found[0]]
-    for i in found[1:]:
-        other = model.frames[i]
-        if other.parentJoint != first.parentJoint or other.placement != first.placement:
-            raise InvalidProblem(f"{len(found)} frames are named {name!r}; rename all but one")
-    return found[0]
+    frame = model.frames[first]
+    for other in (model.frames[i] for i in others):
+        if other.parentJoint != frame.parentJoint or other.placement != frame.placement:
+            raise InvalidOption(f"{1 + len(others)} frames are named {name!r}; rename all but one")
+    return first

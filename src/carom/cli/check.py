@@ -21,13 +21,13 @@ Examples:
   carom scenes box-wall --save my-impact.json
   carom check my-impact.json --step 0.1 --json
 """
-LIMIT = "Time limit of each exact search [s]; default: 5."
+LIMIT = "Budget of time [s]; what does not fit is open; default: 20."
 
 
 @click.command("check", cls=Command, epilog=EPILOG, short_help="report what can be guaranteed")
 @impact.takes_an_impact
 @option("--step", metavar="H", type=positive, help="The paper's h [N s]; default: the scene's.")
-@option("--budget", metavar="SECONDS", type=positive, default=5.0, help=LIMIT)
+@option("--budget", metavar="SECONDS", type=positive, default=20.0, help=LIMIT)
 @option("--seed", metavar="N", type=seed, default=0, help="Seed of the samples; default: 0.")
 @json_option
 def command(

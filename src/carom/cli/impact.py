@@ -41,11 +41,11 @@ A robot, by --mjcf or --urdf:
 
 GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (URDF)."
 DIRECTIONS = "Number of friction directions in space; default: 8."
-STAND = "URDF: first move the base, and joints if necessary, so that all contacts touch."
+STAND = "Lower the robot until it touches (MJCF); move it until all contacts touch (URDF)."
 
 BOTH = ("qpos", "qvel", "gap_tolerance", "num_directions")
 OPTIONS = {
-    "--mjcf": ("keyframe", *BOTH),
+    "--mjcf": ("keyframe", "stand", *BOTH),
     "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", "stand", *BOTH),
 }
 """The options that apply to each kind of robot."""
@@ -138,9 +138,11 @@ def _scene_or_file(target: str) -> Target:
 
 
 def _from_mjcf(file: Path, given: dict[str, Any]) -> ImpactProblem:
-    from carom.adapters.mujoco import impact_problem, load_state
+    from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
+    if given["stand"]:
+        data.qpos[:] = MujocoSystem(model, data).stand(data.qpos)
     return impact_problem(model, data, **_settings(given))
 
 

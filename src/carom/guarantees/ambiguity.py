@@ -1,25 +1,22 @@
-"""Tell a planner how ambiguous an impact is, and what of the motion it cannot change."""
+"""Measure how ambiguous an impact is, and find what of the motion it cannot change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import product
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.kernels.tolerances import DISTINCT, STICKING
-from carom.outcomes.kinds import describe_kinds
+from carom.outcomes.kinds import describe_kinds, describe_signs
+from carom.outcomes.outcome_set import OutcomeSet
+from carom.outcomes.points import PointSet
 from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.polytope import Polytope
-from carom.outcomes.sampled import SampledSet
+from carom.problem import ImpactProblem
 from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.outcomes.outcome_set import OutcomeSet
-    from carom.problem import ImpactProblem
 
 RANK = DISTINCT
 """Directions count as not changed if no difference has more along them than this share of
@@ -30,10 +27,16 @@ PAIR = 1e-12
 change of velocity: half of the samples may be one and the same end."""
 
 MOST_LISTED = 12
-"""Kinds that are written out."""
+"""Number of kinds that are printed."""
+
+MOST_TOLD_APART = 10
+"""Number of contacts whose 3^m kinds are listed."""
+
+STICKS, SLIDES, LIFTS = (0, 0), (0, 1), (1, 0)
+"""What a contact does, as the signs of its normal and tangential velocity."""
 
 MOST_PAIRS = 2**22
-"""Pairs whose distances are computed together."""
+"""Number of pairs whose distances are computed together."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,9 @@ class Kind:
 
     Attributes:
         words: What contacts do, e.g. "A sticks, B lifts".
-        share: Share of the samples; None for polyhedra.
-        dimension: Largest dimension of the polyhedra's parts that are of this kind; None for
+        share: Share of the samples; None for polytopes.
+        dimension: Largest dimension of the parts of polytopes that are of this kind; None for
             samples.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.ambiguity import ambiguity
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> print(ambiguity(carom.RouthExact().resolve(block)).kinds[0])
-        A lifts, B sticks (dimension 1)
     """
 
     words: str
@@ -66,13 +62,13 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Ambiguity:
-    """Tell how much the outcomes of an impact differ, and along what the impact acts.
+    """Hold how much the outcomes of an impact differ, and along what the impact acts.
 
     Attributes:
         problem: The impact.
         kinds: What contacts can do: most frequent, or largest dimension, first.
         distance: Largest |v - w|_M of two outcomes [sqrt(J)].
-        pair: (2, nv) two outcomes that are so far apart.
+        pair: (2, nv) two outcomes at that distance.
         basis: (nv, r) basis of the span of v_post - v_pre over the set, with B^T M B = 1. Columns
             are in order of how much the outcomes differ from v_pre along them.
         residual: Largest |P (v_post - v_pre)|_M over the set, as a share of |v_pre|_M: at most
@@ -95,6 +91,8 @@ class Ambiguity:
         True
         >>> answer.euclidean_basis.shape
         (3, 2)
+        >>> print(answer.lines[0])
+        3 kinds of outcome; two outcomes differ by up to 50 % of |v_pre|_M
     """
 
     problem: ImpactProblem
@@ -106,7 +104,7 @@ class Ambiguity:
 
     @property
     def num_kinds(self) -> int:
-        """Count the ways in which an impact can end that differ in kind."""
+        """Return the number of kinds."""
         return len(self.kinds)
 
     @property
@@ -141,29 +139,33 @@ class Ambiguity:
         """Return P = 1 - Q Q^T (nv, nv), which is symmetric and does the same."""
         return np.eye(len(self.basis)) - self.euclidean_basis @ self.euclidean_basis.T
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return the answer in words, one line per kind of outcome."""
         count, more = self.num_kinds, self.num_kinds - MOST_LISTED
         apart = self.relative_distance if self.relative_distance > RANK else 0.0
-        lines = [
+        return (
             f"{count} kind{'s' if count > 1 else ''} of outcome; two outcomes differ by up to "
             f"{100 * apart:.3g} % of |v_pre|_M",
             *(f"  - {kind}" for kind in self.kinds[:MOST_LISTED]),
             *([f"  - and {more} more"] if more > 0 else []),
             f"  the impact acts along {self.rank} of {len(self.basis)} directions of velocity",
-        ]
-        return "\n".join(lines)
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
-    """Tell how much outcomes differ.
+    """Measure how much outcomes differ.
 
-    What is said of an exact set is exact. Of samples, it holds for these samples.
+    For an exact set the answer is exact. For samples it holds for these samples.
 
     Args:
-        outcomes: Samples or polyhedra.
+        outcomes: The set.
 
     Raises:
-        InvalidProblem: The set is empty, or neither samples nor polyhedra.
+        InvalidOption: It is no set of points or polytopes.
 
     Examples:
         >>> import carom
@@ -174,14 +176,12 @@ def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
         (3, 2)
     """
     if isinstance(outcomes, PolyhedralSet):
-        kinds = _kinds_of_pieces(outcomes)
-    elif isinstance(outcomes, SampledSet):
-        if not len(outcomes):
-            raise InvalidProblem("outcomes: expected at least one outcome, got none")
-        kinds = _kinds_of_samples(outcomes)
+        kinds = _kinds_of_polytopes(outcomes)
+    elif isinstance(outcomes, PointSet):
+        kinds = _kinds_of_points(outcomes)
     else:
-        raise InvalidProblem(
-            f"outcomes: expected samples or polyhedra, got {type(outcomes).__name__}"
+        raise InvalidOption(
+            f"outcomes: expected a set of points or polytopes, got {type(outcomes).__name__}"
         )
     problem = outcomes.problem
     root = np.linalg.cholesky(problem.M)
@@ -199,9 +199,9 @@ def ambiguity(outcomes: OutcomeSet) -> Ambiguity:
     )
 
 
-def _kinds_of_samples(outcomes: SampledSet) -> tuple[Kind, ...]:
-    sticks, slides, _ = outcomes.kinds()
-    rows = np.where(sticks, 0, np.where(slides, 1, 2)).astype(np.int8)
+def _kinds_of_points(outcomes: PointSet) -> tuple[Kind, ...]:
+    _, slides, lifts = outcomes.contact_states
+    rows = (slides + 2 * lifts).astype(np.int8)
     # Seen as one item each: rows of an array would be sorted column by column.
     _, first, counts = np.unique(
         np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel(),
@@ -214,52 +214,47 @@ def _kinds_of_samples(outcomes: SampledSet) -> tuple[Kind, ...]:
     return tuple(Kind(word, share=float(x)) for word, x in zip(words, shares, strict=True))
 
 
-def _kinds_of_pieces(outcomes: PolyhedralSet) -> tuple[Kind, ...]:
+def _kinds_of_polytopes(outcomes: PolyhedralSet) -> tuple[Kind, ...]:
     problem = outcomes.problem
-    known = {}
-    for words in outcomes.kinds:
-        faces = [_face(problem, piece, words) for piece in outcomes.pieces]
-        known[words] = max(_dimension(face, problem) for face in faces)
+    known = dict.fromkeys(outcomes.kinds, -1)
+    signs = {}
+    # Outer sets of many contacts have one kind, which says that kinds were not told apart.
+    if problem.num_contacts <= MOST_TOLD_APART:
+        for choice in product((STICKS, SLIDES, LIFTS), repeat=problem.num_contacts):
+            signs[describe_signs(problem.contacts, choice)] = choice
+    for words in known:
+        for polytope in outcomes.polytopes:
+            corners = polytope.vertices
+            face = _face(problem, corners, signs[words]) if words in signs else corners
+            known[words] = max(known[words], _dimension(face, problem))
     order = sorted(known, key=lambda words: -known[words])
     return tuple(Kind(words, dimension=known[words]) for words in order)
 
 
-def _face(problem: ImpactProblem, piece: Polytope, words: str) -> FloatArray:
-    """Return the corners (k, nv) of the part of a piece that is of one kind, if there is any.
+def _face(
+    problem: ImpactProblem, vertices: FloatArray, signs: tuple[tuple[int, int], ...]
+) -> FloatArray:
+    """Return the corners (k, nv) of the part of a polytope that is of one kind, if there is any.
 
-    Within a piece no contact approaches and none slides both ways. Those of its points at which a
-    contact is at rest are therefore a face, and its corners are corners of the piece.
+    Within a polytope no contact approaches and none slides both ways. Those of its points at which
+    a contact is at rest are therefore a face, and its corners are corners of the polytope.
     """
-    asked = [_word(words, name) for name in problem.contacts]
-    if None in asked:
-        # What contacts do was not told apart.
-        return piece.vertices
-    v_c = problem.contact_velocity(piece.vertices)
+    v_c = problem.contact_velocity(vertices)
     small = STICKING * problem.space.velocity_unit
     parts = v_c[..., 0] > small
     moves = np.linalg.norm(v_c[..., 1:], axis=-1) > small
     on_face = np.ones(len(v_c), np.bool_)
-    for i, word in enumerate(asked):
-        if word != "lifts":
+    for i, sign in enumerate(signs):
+        if sign != LIFTS:
             on_face &= ~parts[:, i]
-        if word == "sticks":
+        if sign == STICKS:
             on_face &= ~moves[:, i]
-    corners: FloatArray = piece.vertices[on_face]
     # Inside of the face a contact lifts or slides if it does so at some corner.
     happens = all(
-        word == "sticks" or (parts if word == "lifts" else moves)[on_face, i].any()
-        for i, word in enumerate(asked)
+        sign == STICKS or (parts if sign == LIFTS else moves)[on_face, i].any()
+        for i, sign in enumerate(signs)
     )
-    return corners if happens else corners[:0]
-
-
-def _word(words: str, name: str) -> str | None:
-    """Return what a contact does, from a kind in words, if it says so."""
-    for part in words.split(", "):
-        for word in ("sticks", "slides", "lifts"):
-            if part == f"{name} {word}":
-                return word
-    return None
+    return vertices[on_face & happens]
 
 
 def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
@@ -270,13 +265,13 @@ def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
     return _span((corners - corners[0]) @ root, problem.energy_norm)[0].shape[1]
 
 
-def _span(changes: FloatArray, speed: float) -> tuple[FloatArray, float]:
+def _span(changes: FloatArray, energy_norm: float) -> tuple[FloatArray, float]:
     """Return an orthonormal basis (k, r) of what changes (n, k) span, and the largest remainder.
 
-    It has as few directions as leave no remainder of more than `RANK` of the speed, of which the
+    It has as few directions as leave no remainder of more than `RANK` of |v_pre|_M, of which the
     remainder is given as a share.
     """
-    unit = speed or 1.0
+    unit = energy_norm or 1.0
     # Two steps: the triangle is small, and no product of changes squares their rounding.
     _, _, directions = np.linalg.svd(np.linalg.qr(changes, mode="r"))
     parts = changes @ directions.T / unit

@@ -1,25 +1,22 @@
-"""Tell whether a friction cone is pointed, and prove it.
+"""Decide whether a friction cone is pointed, with a proof.
 
-The cone is spanned by rays, one a contact and friction direction: the velocity that a unit of
+The cone is spanned by rays, one per contact and friction direction: the velocity that a unit of
 normal impulse gives together with full friction along that direction. It is pointed if no
 impulses, not all zero, cancel [HalmPosa, assump:nondegenerate]. Either there is a vector r with
-r . ray >= 1 for every ray, or impulses that cancel: the nearest point to the origin of the rays'
-convex hull tells which, and gives either.
+r . ray >= 1 for every ray, or there are impulses that cancel: the point of the rays' convex hull
+that is nearest to the origin decides which, and gives either.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import nnls
 
 from carom.contact_space import friction_directions
+from carom.problem import ImpactProblem
 from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
 
 CANCELS = 1e-9
 """Impulses cancel if what is left is less than this share of their effects one by one."""
@@ -27,7 +24,7 @@ CANCELS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Pointedness:
-    """Tell whether impulses can cancel, with a proof.
+    """Hold whether impulses can cancel, with a proof.
 
     Attributes:
         is_pointed: True if they cannot.
@@ -37,8 +34,8 @@ class Pointedness:
             depend on the coordinates.
         jamming: (m, 1 + d) impulses with sum 1 of their normal parts that cancel; None if there
             are none.
-        residual: By how much r . ray >= 1 is violated at most, or the velocity [sqrt(J)] that is
-            left of the jamming impulses: how well the proof holds.
+        residual: Largest violation of r . ray >= 1, or |v|_M [sqrt(J)] that is left of the jamming
+            impulses: how well the proof holds.
 
     Examples:
         A ball between two walls can be pressed by both, and nothing moves.
@@ -62,23 +59,8 @@ class Pointedness:
 def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
     """Return the rays of the friction cone, as impulses and as velocities.
 
-    A contact without friction has one ray, its normal.
-
-    Args:
-        problem: The impact.
-
-    Returns:
-        Impulses (n, m (1 + d)) of unit normal [N s], and the velocities (n, nv) that they give.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.cone import friction_rays
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> impulses, velocities = friction_rays(ball)
-        >>> impulses.tolist(), velocities.tolist()
-        ([[1.0, 0.5], [1.0, -0.5]], [[0.25, 0.5], [-0.25, 0.5]])
+    Impulses (n, m (1 + d)) have a unit normal part [N s]; velocities (n, nv) are what they give. A
+    contact without friction has one ray, its normal.
     """
     width = 1 + problem.num_tangents
     directions = friction_directions(problem.num_tangents, problem.num_directions)
@@ -94,23 +76,7 @@ def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
 
 
 def pointedness(problem: ImpactProblem) -> Pointedness:
-    """Decide whether a problem's friction cone is pointed [HalmPosa, assump:nondegenerate].
-
-    Args:
-        problem: The impact; its velocity plays no part.
-
-    Examples:
-        For a ball of 2 kg, r = (0, 2) turns a velocity into the normal impulse that it takes.
-
-        >>> import carom
-        >>> from carom.guarantees.cone import pointedness
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> cone = pointedness(ball)
-        >>> cone.is_pointed, round(float(cone.r[1]), 9), cone.jamming
-        (True, 2.0, None)
-    """
+    """Decide whether a friction cone is pointed; the velocity plays no part."""
     impulses, rays = friction_rays(problem)
     root = np.linalg.cholesky(problem.M)
     in_energy = rays @ root

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from carom import checks
 from carom.errors import CaromError
 from carom.outcomes.path import ImpactPath
+from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
     from carom.reach.search import Search
 
 
@@ -24,9 +24,12 @@ class WorstImpulse:
     """Hold the largest accrued normal impulse s, and how it comes about.
 
     Attributes:
-        s: The largest sum of normal impulses over all solutions of the inclusion [N s]; infinite
-            if impulses can cancel at a velocity that is reached and still collides.
+        s: Largest sum of normal impulses over all solutions of the inclusion [N s]; infinite if
+            impulses can cancel at a velocity that is reached and still collides.
         path: A solution that takes it; if s is infinite, one that leads to such a velocity.
+        problem: The impact.
+        reached: Corners (k, nv + 1) of the polytopes of velocities and s that solutions pass
+            through; none if s is infinite.
 
     Examples:
         A ball of 2 kg that falls with 1 m/s is stopped by 2 N s, and by half of it half way.
@@ -43,41 +46,49 @@ class WorstImpulse:
 
     s: float
     path: ImpactPath
-    _problem: ImpactProblem
-    _search: Search
-    _last: Fraction
+    problem: ImpactProblem
+    reached: tuple[FloatArray, ...]
 
     def dissipation(self, s: ArrayLike) -> FloatArray:
         """Return alpha(s) = 1 - max |v(s)|_M / |v_pre|_M over all solutions from v_pre.
 
         The paper's aggregate rate [HalmPosa, thm:nondegeneratedissipation] from this velocity,
         and by homogeneity from its multiples (s scales along): an impact that has taken the
-        normal impulse s has lost at least this share of its speed. Energy is convex, so that the
-        largest is at a corner of what is reached. NaN where no solution lasts so long.
+        normal impulse s has lost at least this share of |v_pre|_M. NaN where no solution lasts
+        so long.
 
         Args:
             s: (n,) accrued normal impulses, or one [N s].
 
         Raises:
             CaromError: s is infinite, so that not all that is reached was found.
+            InvalidOption: s is no array of numbers.
         """
-        from carom.reach.accrued import corners_at
-
         if math.isinf(self.s):
             raise CaromError("dissipation: impulses can cancel, so that solutions last without end")
-        speed = self._problem.energy_norm
-        inclusion = self._search.flow.inclusion
-        out = []
-        for value in np.atleast_1d(np.asarray(s, dtype=np.float64)):
-            # The largest s is a fraction; written as a float it may be a hair more.
-            exact = self._last if value == self.s else Fraction(float(value))
-            corners = corners_at(self._search, exact)
-            v = np.array(
-                [[float(x) for x in inclusion.velocity(y)] for y in corners], dtype=np.float64
-            ).reshape(-1, self._problem.num_velocities)
-            largest = np.sqrt(2.0 * self._problem.kinetic_energy(v).max(initial=0.0))
-            out.append(1.0 - largest / speed if len(v) else np.nan)
-        return np.array(out)
+        values = np.atleast_1d(checks.floats("s", s))
+        return np.array([1.0 - self._largest(x) / self.problem.energy_norm for x in values])
+
+    def _largest(self, s: float) -> float:
+        """Return the largest |v|_M that is reached with impulse s.
+
+        A norm is convex, so that it is largest at a corner of a slice. Corners of a slice lie on
+        edges, of which each joins a corner with less impulse and one with more: all such pairs
+        hold all edges, and nothing outside of the polytope.
+        """
+        largest = np.nan
+        for corners in self.reached:
+            below, above = corners[corners[:, -1] <= s], corners[corners[:, -1] >= s]
+            if len(below) and len(above):
+                rise = above[None, :, -1] - below[:, None, -1]
+                share = (s - below[:, None, -1]) / np.where(rise > 0.0, rise, 1.0)
+                v = (
+                    below[:, None, :-1]
+                    + share[..., None] * (above[None] - below[:, None])[..., :-1]
+                )
+                energy = self.problem.kinetic_energy(v.reshape(-1, v.shape[-1]))
+                largest = np.fmax(largest, math.sqrt(2.0 * float(energy.max())))
+        return float(largest)
 
 
 def worst_impulse(
@@ -86,18 +97,6 @@ def worst_impulse(
     """Return the largest impulse, or None if it is not found within the budget.
 
     It needs the extra `carom[exact]`, few contacts and an impact that collides.
-
-    Args:
-        problem: The impact.
-        max_seconds: Budget of time [s].
-        max_polyhedra: Budget of polyhedra.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.impulse import worst_impulse
-        >>> worst = worst_impulse(carom.scenes.load("rocking-block", speed=1.0).problem)
-        >>> round(worst.s, 6), worst.path.num_steps
-        (1.105, 2)
     """
     if find_spec("ppl") is None or not problem.is_colliding(problem.v_pre):
         return None
@@ -112,9 +111,23 @@ def worst_impulse(
     search = search_with_impulse(inclusion, max_seconds, max_polyhedra)
     if search.endless is not None:
         way = trace(search.flow, search.endless, middle(search.endless))
-        return WorstImpulse(math.inf, path_of(problem, way), problem, search, Fraction(0))
+        return WorstImpulse(math.inf, path_of(problem, way), problem, ())
     if not search.is_complete:
         return None
     node, y = most_impulse(search)
     path = path_of(problem, trace(search.flow, node, y))
-    return WorstImpulse(float(y[-1]), path, problem, search, y[-1])
+    return WorstImpulse(float(y[-1]), path, problem, _reached(search))
+
+
+def _reached(search: Search) -> tuple[FloatArray, ...]:
+    """Return the corners of all that is reached, as velocities and s."""
+    from carom.reach.flow import vertices
+
+    inclusion = search.flow.inclusion
+    return tuple(
+        np.array(
+            [[*map(float, inclusion.velocity(y)), float(y[-1])] for y in vertices(node.reached)]
+        )
+        for nodes in search.known.values()
+        for node in nodes
+    )

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from carom.errors import InvalidProblem
+from carom import checks
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.kernels import overlap
 from carom.kernels.tolerances import SINGULAR, VANISHING
+from carom.problem import ImpactProblem
 from carom.stepping.pieces import Pieces, mode_name, num_modes
 from carom.typing import FloatArray
 
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
-
 MOST_PIECES = 20_000
-"""So many pieces are built: five contacts in the plane, two in space with 8 directions."""
+"""Maximum number of pieces: five contacts in the plane, two in space with 8 directions."""
 
 LARGE = 36.0
 """Beyond exp(36) a double has no fractions."""
@@ -33,21 +30,14 @@ LARGE = 36.0
 
 @dataclass(frozen=True, eq=False)
 class Steepest:
-    """Show where a step is as steep as can be.
+    """Hold where a step is steepest.
 
     Attributes:
-        constant: How much it magnifies there, the Lipschitz constant.
-        v: (nv,) a velocity.
+        constant: Magnification there, which is the Lipschitz constant.
+        v: (nv,) velocity.
         lambda_max: (m,) caps [N s]; with v it lies inside the piece.
-        direction: (nv + m,) the change of (v, lambda_max) that is magnified most.
-        modes: The contacts' modes by name.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.lipschitz import step_lipschitz
-        >>> steepest = step_lipschitz(carom.scenes.load("rocking-block").problem).steepest_by_energy
-        >>> round(steepest.constant, 3), steepest.v.shape, steepest.direction.shape
-        (6.813, (3,), (5,))
+        direction: (nv + m,) change of (v, lambda_max) that is magnified most.
+        modes: Modes of the contacts by name.
     """
 
     constant: float
@@ -59,7 +49,7 @@ class Steepest:
 
 @dataclass(frozen=True, eq=False)
 class Lipschitz:
-    """Tell how much a step can magnify a change of velocity and caps; for unique steps only.
+    """Hold how much a step can magnify a change of velocity and caps; for unique steps only.
 
     Attributes:
         steepest: In the paper's norms: |v'|_2 by |(v, lambda_max)|_2. They depend on coordinates
@@ -117,18 +107,19 @@ class Lipschitz:
         after which at most a share p of all paths goes on is `Termination.steps_for(p)`.
 
         Args:
-            epsilon: How far velocities may be from a sample: |.|_2, or |.|_M if by energy.
+            epsilon: Distance of velocities from a sample: |.|_2, or |.|_M if by energy.
             delta: Probability of failure.
             num_steps: The paper's N.
             step_impulse: The paper's h [N s].
             by_energy: Whether to use the energy's norm; caps are then drawn from a box.
 
         Raises:
-            InvalidProblem: A number is out of its range.
+            InvalidOption: A number is out of its range.
         """
-        _check_positive(epsilon=epsilon, num_steps=num_steps, step_impulse=step_impulse)
-        if not 0.0 < delta < 1.0:
-            raise InvalidProblem(f"delta: expected a number between 0 and 1, got {delta!r}")
+        checks.positive("epsilon", epsilon)
+        checks.share("delta", delta)
+        checks.integer("num_steps", num_steps, 1)
+        checks.positive("step_impulse", step_impulse)
         weights = self.impulse_weight if by_energy else np.ones(len(self.impulse_weight))
         growth = num_steps * math.log(self.L_energy if by_energy else self.L)
         n = num_steps * len(weights)
@@ -144,21 +135,7 @@ def step_lipschitz(
 ) -> Lipschitz | None:
     """Return the Lipschitz constants of a step, or None if it is not known to be unique.
 
-    Also None if there are more than `MOST_PIECES` pieces.
-
-    Args:
-        problem: The impact; its velocity plays no part.
-        uniqueness: What `step_uniqueness` says of it, if that is known.
-
-    Raises:
-        InvalidProblem: There are too many solutions of a step to be listed.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.lipschitz import step_lipschitz
-        >>> block = step_lipschitz(carom.scenes.load("rocking-block").problem)
-        >>> round(block.L_energy, 3), round(block.log10_samples(0.1, 0.05, 10, 1.0))
-        (6.813, 236)
+    Also None if there are more than `MOST_PIECES` pieces. The velocity plays no part.
     """
     space = problem.space
     if not (uniqueness or step_uniqueness(problem)).is_unique:
@@ -193,13 +170,8 @@ def _steepest(
 ) -> Steepest:
     """Find the piece with the largest norm of all that have an interior.
 
-    Args:
-        problem: The impact.
-        pieces: All pieces.
-        maps: (pieces, nv, nv + m) their maps from (v, lambda_max) to v'.
-        to_u: (c + m, nv + m) from (v, lambda_max) to u.
-        root: (nv, nv) |root v| is the norm of velocities.
-        weight: (m,) |weight lambda_max| is that of caps.
+    `maps` (pieces, nv, nv + m) go from (v, lambda_max) to v', `to_u` (c + m, nv + m) to u. The
+    norms are |root v| of velocities and |weight lambda_max| of caps.
     """
     nv, m = problem.num_velocities, problem.num_contacts
     unscale = block_diag(np.linalg.inv(root), np.diag(1.0 / weight))
@@ -248,9 +220,3 @@ def _log10_of_samples(log_cells: float, delta: float) -> float:
         return math.log10(math.ceil(tries / -math.log1p(-math.exp(-log_cells))))
     # There ln(1 - Omega) is -Omega to the last digit.
     return math.log10(tries) + log_cells / math.log(10.0)
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not (value > 0.0 and math.isfinite(value)):
-            raise InvalidProblem(f"{name}: expected a positive number, got {value!r}")

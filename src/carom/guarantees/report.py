@@ -1,20 +1,24 @@
-"""Say what can be promised for a given impact: one call, one report."""
+"""Check what can be promised for a given impact: one call, one report."""
 
 from __future__ import annotations
 
+import math
+import time
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from carom.errors import ImpactNotResolved, InvalidProblem, MissingExtra
+from carom import checks, notebook
+from carom.errors import ImpactNotResolved, MissingExtra
 from carom.guarantees import sentences
 from carom.guarantees.ambiguity import Ambiguity, ambiguity
 from carom.guarantees.cone import Pointedness, pointedness
 from carom.guarantees.dissipation import Dissipation, dissipation
 from carom.guarantees.impulse import WorstImpulse, worst_impulse
 from carom.guarantees.lipschitz import Lipschitz, step_lipschitz
-from carom.guarantees.sentences import DELTA, Statement
+from carom.guarantees.sentences import DELTA, MISSED, Statement
 from carom.guarantees.termination import Termination, single_contact_rate, termination
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.laws.routh import Routh
@@ -24,44 +28,38 @@ from carom.outcomes.holdout import Holdout
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
 from carom.outcomes.summary import why_nothing_happens
-from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
-
-MISSED = 0.01
-"""Share of further draws that may be missed by the samples of a report."""
+from carom.problem import ImpactProblem
 
 RESOLUTION = 0.02
 """Distance up to which an outcome counts as found, as a share of the set's extent."""
 
-SAMPLES = 2**10
-"""First batch of samples of a report."""
+FEW_SAMPLES, FIRST_SAMPLES, MOST_SAMPLES = 2**4, 2**10, 2**17
+"""Samples that are timed first, samples of the first round, and samples at most."""
 
-INNER = 2**8
-"""Samples inside an outer set."""
+GROWTH = 8
+"""Factor from one timed number of samples to the next."""
 
-MOST_SAMPLES = 2**17
-"""Largest number of samples of a report."""
+PARTS = 4
+"""Parts of a check that share its budget: uniqueness, exact set, largest impulse and samples."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Guarantees:
-    """Tell what holds for one impact; prints as a table.
+    """Hold what can be promised for one impact; prints as a table.
 
     Attributes:
         problem: The impact.
-        step_impulse: The step h that bounds on steps are for [N s].
+        step_impulse: Step h that bounds on steps are for [N s].
         cone: Whether impulses can cancel.
         termination: Bound on the number of steps; None if the cone is not pointed.
-        kappa: For one contact, impulse a unit of speed that it takes at most; else None.
-        worst: The largest impulse of all solutions, exactly; None if that was not found.
+        kappa: For one contact, the largest impulse per |v_pre|_M [N s / sqrt(J)]; else None.
+        worst: Largest impulse of all solutions, exactly; None if that was not found.
         uniqueness: Whether a step has one outcome.
         lipschitz: Lipschitz constant of the step; None if it has several outcomes.
         samples: Sampled outcomes.
-        exact: All outcomes as polytopes, or a set that holds them all; None if not found.
+        exact: All outcomes as polytopes; None if they were not found within the budget.
         coverage: Largest distance from an outcome to the nearest sample, and by how much it may
-            be larger; None if outcomes are not known exactly.
+            be larger [m/s]; None if outcomes are not known exactly.
         losses: What sampled paths do to the energy.
         ambiguity: How outcomes differ.
 
@@ -73,12 +71,15 @@ class Guarantees:
         ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
         ...     v_pre=[0.0, -1.0])
         >>> report = carom.check(ball)
-        >>> len(report.statements), {statement.verdict for statement in report.statements}
-        (9, {'holds'})
+        >>> report
+        Guarantees(1 contact: 9 hold, 0 fail, 0 open)
         >>> report.holdout.is_met, round(report.worst.s, 9), report.coverage[0] < 1e-9
         (True, 2.0, True)
-        >>> report.json()["contacts"], str(report).split("  [")[0]
-        (['A'], 'holds     pointed friction cone')
+        >>> [statement.title for statement in report.statements][:2]
+        ['pointed friction cone', 'number of steps']
+        >>> report.json()["contacts"], print(str(report).splitlines()[1].strip())
+        no impulses within friction cancel: the friction cone is pointed
+        (['A'], None)
     """
 
     problem: ImpactProblem
@@ -105,27 +106,39 @@ class Guarantees:
     def statements(self) -> tuple[Statement, ...]:
         """Return all statements, each with the theorem or assumption it comes from."""
         made = (
-            sentences.on_cone(self.problem, self.cone),
-            sentences.on_steps(self.termination, self.step_impulse),
-            sentences.on_impulse(self.problem, self.worst, self.termination),
-            sentences.on_single_contact(self.problem, self.kappa),
-            sentences.on_uniqueness(self.problem, self.uniqueness),
-            sentences.on_lipschitz(
-                self.lipschitz, self.uniqueness, self.termination, self.step_impulse
-            ),
-            sentences.on_energy(self.cone, self.losses),
-            sentences.on_samples(self.holdout, self.coverage),
-            sentences.on_ambiguity(self.ambiguity, self.exact),
+            sentences.on_cone(self),
+            sentences.on_steps(self),
+            sentences.on_impulse(self),
+            sentences.on_single_contact(self),
+            sentences.on_uniqueness(self),
+            sentences.on_lipschitz(self),
+            sentences.on_energy(self),
+            sentences.on_samples(self),
+            sentences.on_ambiguity(self),
         )
         return tuple(statement for statement in made if statement is not None)
 
+    def __repr__(self) -> str:
+        count = Counter(statement.verdict for statement in self.statements)
+        m = self.problem.num_contacts
+        return (
+            f"Guarantees({m} contact{'s' if m > 1 else ''}: {count[sentences.HOLDS]} hold, "
+            f"{count[sentences.FAILS]} fail, {count[sentences.OPEN]} open)"
+        )
+
     def __str__(self) -> str:
         stays = why_nothing_happens(self.problem)
-        lines = [] if stays is None else [f"nothing collides, for {stays}"]
+        lines = [] if stays is None else [stays]
         for statement in self.statements:
             lines.append(f"{statement.verdict:<8}  {statement.title}  [{statement.source}]")
             lines += [f"          {line}" for line in statement.lines]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        stays = why_nothing_happens(self.problem)
+        head = ("verdict", "statement", "what it says", "source")
+        rows = [(s.verdict, s.title, "; ".join(s.lines), s.source) for s in self.statements]
+        return notebook.page(repr(self), head, rows, [] if stays is None else [stays])
 
     def json(self) -> dict[str, Any]:
         """Return the report for programs."""
@@ -140,7 +153,7 @@ def check(
     problem: ImpactProblem,
     *,
     step_impulse: float | None = None,
-    max_seconds: float = 5.0,
+    max_seconds: float = 20.0,
     seed: int = 0,
 ) -> Guarantees:
     """Check the paper's assumptions for an impact, and compute the constants of its theorems.
@@ -149,11 +162,14 @@ def check(
         problem: The impact.
         step_impulse: The paper's step h, for bounds on the number of steps; by default what
             `Routh` would take [N s].
-        max_seconds: Budget of each exact search.
-        seed: Of the samples.
+        max_seconds: Budget of time [s], shared evenly by uniqueness, exact set, largest impulse
+            and samples. What does not fit is reported as open. Code that is compiled on its first
+            use does not count.
+        seed: Seed of the samples.
 
     Raises:
-        InvalidProblem: An option is out of range.
+        InvalidOption: An option is out of range.
+        InvalidProblem: A step has more solutions than can be listed.
         ImpactNotResolved: No outcome was found at all.
 
     Examples:
@@ -163,56 +179,57 @@ def check(
         (True, True)
     """
     step = float(problem.space.impulse_unit.max()) if step_impulse is None else step_impulse
-    if not (isinstance(step, int | float | np.number) and np.isfinite(step) and step > 0.0):
-        raise InvalidProblem(f"step_impulse: expected a number > 0, got {step_impulse!r}")
-    if not max_seconds > 0.0:
-        raise InvalidProblem(f"max_seconds: expected a number > 0, got {max_seconds!r}")
+    step = checks.positive("step_impulse", step)
+    part = checks.positive("max_seconds", max_seconds) / PARTS
+    checks.integer("seed", seed, 0, 2**53 - 1)
     cone = pointedness(problem)
-    uniqueness = step_uniqueness(problem)
-    exact = _exact(problem, max_seconds)
-    samples = _samples(problem, seed)
-    complete = exact is not None and exact.is_complete
+    uniqueness = step_uniqueness(problem, part)
+    exact = _exact(problem, part)
+    samples = _samples(problem, seed, part)
     return Guarantees(
         problem=problem,
-        step_impulse=float(step),
+        step_impulse=step,
         cone=cone,
-        termination=termination(problem, cone, float(step)),
+        termination=termination(problem, cone, step),
         kappa=single_contact_rate(problem) if problem.num_contacts == 1 else None,
-        worst=worst_impulse(problem, max_seconds),
+        worst=worst_impulse(problem, part),
         uniqueness=uniqueness,
         lipschitz=step_lipschitz(problem, uniqueness),
         samples=samples,
         exact=exact,
-        coverage=coverage_distance(samples, exact) if complete and exact is not None else None,
-        losses=dissipation(samples),
-        ambiguity=ambiguity(exact if complete and exact is not None else samples),
+        coverage=None if exact is None else coverage_distance(samples, exact),
+        losses=dissipation(samples, max_seconds=part),
+        ambiguity=ambiguity(samples if exact is None else exact),
     )
 
 
 def _exact(problem: ImpactProblem, max_seconds: float) -> PolyhedralSet | None:
-    """Return the exact set, or an outer one, where that can be had."""
-    # Samples inside an outer set have small steps, and would take longer than the search.
-    law = RouthExact(max_seconds=max_seconds, on_budget="outer", num_samples=INNER)
+    """Return the exact set where it is found within the budget."""
     try:
-        return law.resolve(problem)
+        return RouthExact(max_seconds=max_seconds).resolve(problem)
     except (MissingExtra, ImpactNotResolved):
         return None
 
 
-def _samples(problem: ImpactProblem, seed: int) -> SampledSet:
-    """Sample until few further draws are new, at a resolution that suits the set."""
-    extent = _extent(Routh(num_samples=SAMPLES, seed=seed).resolve(problem).contact_bounds())
+def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSet:
+    """Sample until few further draws are new, or until about the budget ends."""
+    # Once for what is compiled, which is no part of the budget.
+    Routh(num_samples=1, seed=seed).resolve(problem)
+    first, seconds = FEW_SAMPLES, 0.0
+    while True:
+        start = time.perf_counter()
+        bounds = Routh(num_samples=first, seed=seed).resolve(problem).contact_bounds()
+        seconds = time.perf_counter() - start
+        if first == FIRST_SAMPLES or GROWTH * seconds > max_seconds:
+            break
+        first = min(GROWTH * first, FIRST_SAMPLES)
+    most = min(MOST_SAMPLES, max(4 * first, int(first * max_seconds / seconds)))
+    extent = float(np.linalg.norm(bounds[..., 1] - bounds[..., 0]))
     # Where nothing moves, any distance will do.
     unit = float(problem.space.velocity_unit.max()) or 1.0
     epsilon = max(RESOLUTION * extent, 1e-9 * unit)
-    law = Routh(
-        num_samples=SAMPLES,
-        seed=seed,
-        until=(epsilon, MISSED, DELTA),
-        max_samples=MOST_SAMPLES,
+    # A quarter of all samples, without a miss, shows no less; a hair more, for rounding.
+    p = max(MISSED, -math.expm1(math.log(DELTA / 2.0) / (most // 4)) * (1.0 + 1e-9))
+    return Routh(num_samples=first, seed=seed, until=(epsilon, p, DELTA), max_samples=most).resolve(
+        problem
     )
-    return law.resolve(problem)
-
-
-def _extent(bounds: FloatArray) -> float:
-    return float(np.linalg.norm(bounds[..., 1] - bounds[..., 0]))

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from carom.guarantees.citations import cite
+
 if TYPE_CHECKING:
-    from carom.guarantees.ambiguity import Ambiguity
-    from carom.guarantees.cone import Pointedness
-    from carom.guarantees.dissipation import Dissipation
-    from carom.guarantees.impulse import WorstImpulse
-    from carom.guarantees.lipschitz import Lipschitz
-    from carom.guarantees.termination import Termination
-    from carom.guarantees.uniqueness import Uniqueness
-    from carom.outcomes.holdout import Holdout
-    from carom.outcomes.polyhedral import PolyhedralSet
-    from carom.problem import ImpactProblem
+    from carom.guarantees.report import Guarantees
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 
 RARE = 1e-6
-"""Probability for which a number of steps is told."""
+"""Probability for which a number of steps is printed."""
 
 DELTA = 0.05
 """Statements about samples hold with probability 1 - this."""
 
+MISSED = 0.01
+"""Share of further draws that samples may miss."""
+
 NEAR = 0.02
-"""Distance for which a number of samples is told, as a share of |v_pre|_M."""
+"""Distance for which a number of samples is printed, as a share of |v_pre|_M."""
+
+MOST_STEPS = 3
+"""Number of steps of the worst path that are printed."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Statement:
     Attributes:
         title: What it is about.
         verdict: "holds", "fails" or "open", which means not known.
-        source: The theorem, lemma or assumption of the paper, or carom's own method.
+        source: Theorem, lemma or assumption of the paper by number, or carom's own method.
         lines: What it says, and what to do where it fails.
         values: Its numbers, for programs.
 
@@ -46,6 +48,8 @@ class Statement:
         >>> statement = carom.check(carom.scenes.load("rocking-block").problem).statements[0]
         >>> statement.title, statement.verdict
         ('pointed friction cone', 'holds')
+        >>> print(statement.source)
+        Halm and Posa 2024: Assumption 2, Section 2.2; Lemma 6, Section 5.2
         >>> sorted(statement.json())
         ['lines', 'source', 'title', 'values', 'verdict']
     """
@@ -61,17 +65,18 @@ class Statement:
         return asdict(self)
 
 
-def on_cone(problem: ImpactProblem, cone: Pointedness) -> Statement:
-    """Say whether impulses can cancel."""
-    source = "HalmPosa, assump:nondegenerate; lem:NetForceBoundedByIndividualForces"
+def on_cone(report: Guarantees) -> Statement:
+    """State whether impulses can cancel."""
+    title, cone = "pointed friction cone", report.cone
+    source = cite("assump:nondegenerate", "lem:NetForceBoundedByIndividualForces")
     if cone.is_pointed and cone.r is not None:
         line = "no impulses within friction cancel: the friction cone is pointed"
         values = {"r": cone.r.tolist(), "residual": cone.residual}
-        return Statement("pointed friction cone", HOLDS, source, (line,), values)
+        return Statement(title, HOLDS, source, (line,), values)
     assert cone.jamming is not None
     pressing = [
         f"{name} {impulse[0]:.3g} N s"
-        for name, impulse in zip(problem.contacts, cone.jamming, strict=True)
+        for name, impulse in zip(report.problem.contacts, cone.jamming, strict=True)
         if impulse[0] > 1e-9
     ]
     rubs = bool((abs(cone.jamming[:, 1:]) > 1e-9).any())
@@ -81,20 +86,22 @@ def on_cone(problem: ImpactProblem, cone: Pointedness) -> Statement:
         f"cannot matter",
     )
     values = {"jamming": cone.jamming.tolist(), "residual": cone.residual}
-    return Statement("pointed friction cone", FAILS, source, lines, values)
+    return Statement(title, FAILS, source, lines, values)
 
 
-def on_steps(bound: Termination | None, step_impulse: float) -> Statement:
-    """Say how many steps an impact takes."""
-    source, title = "HalmPosa, thm:ExponentialSimulationDecay", "number of steps"
+def on_steps(report: Guarantees) -> Statement:
+    """State how many steps an impact takes."""
+    title, bound = "number of steps", report.termination
+    source = cite("thm:ExponentialSimulationDecay")
     if bound is None:
-        line = "nothing is promised without a pointed cone; max_steps ends what does not end"
+        line = "without a pointed cone nothing is promised: max_steps ends what does not end"
         return Statement(title, OPEN, source, (line,), {})
-    m = bound.num_contacts
+    rate = (bound.num_contacts + 1) ** 2
     steps = bound.steps_for(RARE)
     lines = (
-        f"uniform draws of {step_impulse:.4g} N s: P(steps > {steps - _extra(m)} + k) <= "
-        f"exp(-k / {(m + 1) ** 2}), so more than {steps} steps have probability {RARE:g} at most",
+        f"uniform draws of {report.step_impulse:.4g} N s: P(steps > "
+        f"{steps - math.ceil(-math.log(RARE) * rate)} + k) <= exp(-k / {rate}), so more than "
+        f"{steps} steps have probability {RARE:g} at most",
         f"(c = {bound.c_energy} by energy; the paper's constant is {bound.c}, with sigma = "
         f"{bound.sigma:.4g} and |r| = {bound.r_norm:.4g})",
     )
@@ -102,24 +109,15 @@ def on_steps(bound: Termination | None, step_impulse: float) -> Statement:
     return Statement(title, HOLDS, source, lines, values)
 
 
-def _extra(num_contacts: int) -> int:
-    return math.ceil(-math.log(RARE) * (num_contacts + 1) ** 2)
-
-
-def on_impulse(
-    problem: ImpactProblem, worst: WorstImpulse | None, bound: Termination | None
-) -> Statement:
-    """Say how much normal impulse an impact takes at most."""
-    source = "HalmPosa, prop:nondegeneratedissipation; exact search with s as a coordinate"
-    title = "accrued normal impulse s"
+def on_impulse(report: Guarantees) -> Statement:
+    """State how much normal impulse an impact takes at most."""
+    title, worst, bound = "accrued normal impulse s", report.worst, report.termination
+    source = cite("prop:nondegeneratedissipation") + "; exact search with s as a coordinate"
     lines = []
     values: dict[str, Any] = {}
     if worst is not None:
-        way = "; ".join(
-            ", ".join(f"{n}: {m}" for n, m in zip(problem.contacts, step, strict=True))
-            for step in worst.path.modes[:3]
-        )
-        way += "; ..." if worst.path.num_steps > 3 else ""
+        steps = [_modes(report, modes) for modes in worst.path.modes[:MOST_STEPS]]
+        way = "; ".join([*steps, *(["..."] if worst.path.num_steps > MOST_STEPS else [])])
         if math.isinf(worst.s):
             after = f" after {way}" if way else ""
             line = f"no bound:{after} impulses can cancel while a contact still approaches"
@@ -130,125 +128,140 @@ def on_impulse(
         lines.append(f"the bound 2 |r| |v_pre| is {bound.largest_impulse:.4g} N s")
         values["bound"] = bound.largest_impulse
     if not lines:
-        lines.append("not known: the cone is not pointed, or the exact search found no end")
+        lines.append("not known: the cone is not pointed, and the exact search found no end")
     return Statement(title, HOLDS if values else OPEN, source, tuple(lines), values)
 
 
-def on_single_contact(problem: ImpactProblem, kappa: float | None) -> Statement | None:
-    """Say how much impulse one contact alone takes at most."""
+def on_single_contact(report: Guarantees) -> Statement | None:
+    """State how much impulse one contact alone takes at most."""
+    kappa = report.kappa
     if kappa is None:
         return None
     line = (
-        f"kappa = {kappa:.4g}: the impact ends within {kappa * problem.energy_norm:.4g} N s, kappa times "
-        f"|v_pre|_M"
+        f"kappa = {kappa:.4g}: the impact ends within {kappa * report.problem.energy_norm:.4g} N s,"
+        f" kappa times |v_pre|_M"
     )
-    source = "HalmPosa, lem:singlefrictional"
+    source = cite("lem:singlefrictional")
     return Statement("one contact", HOLDS, source, (line,), {"kappa": kappa})
 
 
-def on_uniqueness(problem: ImpactProblem, uniqueness: Uniqueness) -> Statement:
-    """Say whether a step has one outcome."""
-    source, title = "HalmPosa, assump:uniqueLCPoutcome", "one outcome a step"
-    if uniqueness.is_unique:
-        line = f"a step's outcome is unique whatever the velocity: {uniqueness.reason}"
-        return Statement(title, HOLDS, source, (line,), {})
-    found = uniqueness.ambiguity
+def on_uniqueness(report: Guarantees) -> Statement:
+    """State whether a step has one outcome."""
+    title, source = "one outcome per step", cite("assump:uniqueLCPoutcome")
+    found = report.uniqueness.ambiguity
     if found is None:
-        return Statement(title, OPEN, source, (f"not known: {uniqueness.reason}",), {})
-    ways = [
-        ", ".join(f"{n}: {m}" for n, m in zip(problem.contacts, modes, strict=True))
-        for modes in found.modes
-    ]
+        unique = report.uniqueness.is_unique
+        start = "a step's outcome is unique whatever the velocity" if unique else "not known"
+        line = f"{start}: {report.uniqueness.reason}"
+        return Statement(title, HOLDS if unique else OPEN, source, (line,), {})
+    one, other = (_modes(report, modes) for modes in found.modes)
+    ways = f"in one choice of modes, {one}," if one == other else f"{one}, or {other};"
+    apart = report.problem.contact_velocity(found.v_post[1] - found.v_post[0])
+    contact, component = np.unravel_index(np.abs(apart).argmax(), apart.shape)
     lines = (
-        f"some step ends in two ways: {ways[0]}; or {ways[1]}",
-        "a solver's habit decides which; Routh draws among all (selection='random')",
+        f"some step has two outcomes: {ways} they differ by {abs(apart[contact, component]):.3g} "
+        f"m/s in the {'tangential' if component else 'normal'} velocity of "
+        f"{report.problem.contacts[contact]}",
+        "which one a solver returns is an artefact; Routh draws among all (selection='random')",
     )
     values = {
         "v": found.v.tolist(),
         "lambda_max": found.lambda_max.tolist(),
         "v_post": found.v_post.tolist(),
+        "modes": [list(modes) for modes in found.modes],
         "residual": found.residual,
     }
     return Statement(title, FAILS, source, lines, values)
 
 
-def on_lipschitz(
-    lipschitz: Lipschitz | None,
-    uniqueness: Uniqueness,
-    bound: Termination | None,
-    step_impulse: float,
-) -> Statement:
-    """Say what the paper's theorem on dense sampling would ask for."""
-    source = "HalmPosa, lem:SimulationLCPLipschitz; thm:VelocitySetApproximation; prop:epsilonnet"
-    title = "dense sampling with certainty"
+def _modes(report: Guarantees, modes: Iterable[str]) -> str:
+    """Return what contacts do in a step, e.g. "A free and B closed, sticking"."""
+    pairs = zip(report.problem.contacts, modes, strict=True)
+    return " and ".join(f"{contact} {mode}" for contact, mode in pairs)
+
+
+def on_lipschitz(report: Guarantees) -> Statement:
+    """State what the paper's theorem on dense sampling would ask for."""
+    title, lipschitz, uniqueness = "dense sampling", report.lipschitz, report.uniqueness
+    source = cite("lem:SimulationLCPLipschitz", "thm:VelocitySetApproximation", "prop:epsilonnet")
     if lipschitz is None:
         why = "some step has two outcomes"
         if uniqueness.is_unique:
             why = "there are too many pieces to find the step's Lipschitz constant"
         elif not uniqueness.is_decided:
             why = "it is not known whether steps have one outcome"
-        line = f"the theorem does not apply: {why}; what samples miss is told below"
-        verdict = OPEN if uniqueness.is_unique or not uniqueness.is_decided else FAILS
+        line = f"the theorem does not apply: {why}; what samples miss is estimated below"
+        verdict = FAILS if uniqueness.ambiguity is not None else OPEN
         return Statement(title, verdict, source, (line,), {})
     values: dict[str, Any] = {"L": lipschitz.L, "L_energy": lipschitz.L_energy}
     constants = f"L = {lipschitz.L_energy:.4g} by energy, {lipschitz.L:.4g} in the paper's norms"
     lines = [f"a step is Lipschitz: {constants}"]
-    if bound is not None and bound.speed > 0.0:
+    bound = report.termination
+    if bound is not None and bound.energy_norm > 0.0:
         steps = bound.steps_for(DELTA)
-        near = NEAR * bound.speed
-        exponent = lipschitz.log10_samples(near, DELTA, steps, step_impulse, by_energy=True)
+        exponent = lipschitz.log10_samples(
+            NEAR * bound.energy_norm, DELTA, steps, report.step_impulse, by_energy=True
+        )
         lines.append(
             f"to be within {100 * NEAR:g} % of |v_pre| of everything that N = {steps} steps reach, "
-            f"the theorem asks for more than 10^{exponent:,.0f} samples: it says that dense "
-            f"sampling is possible, not that it is practical"
+            f"the theorem asks for more than 10^{exponent:,.0f} samples: dense sampling is "
+            f"possible, but not practical"
         )
         values["log10_samples"] = exponent
     return Statement(title, HOLDS, source, tuple(lines), values)
 
 
-def on_energy(cone: Pointedness, losses: Dissipation) -> Statement:
-    """Say whether every step lost energy."""
-    source = "HalmPosa, thm:TimesteppingDissipation; thm:strictdissipation"
+def on_energy(report: Guarantees) -> Statement:
+    """State whether every step lost energy."""
+    title, losses = "energy falls", report.losses
+    source = cite("thm:TimesteppingDissipation", "thm:strictdissipation")
     values = {"largest_change": losses.largest_change, "least_loss": losses.least_loss}
     if losses.num_steps == 0:
         line = "nothing collides, so nothing is lost"
-        return Statement("energy falls", HOLDS, source, (line,), values)
+        return Statement(title, HOLDS, source, (line,), values)
     line = (
         f"in {losses.num_steps:,} steps of {losses.num_paths:,} recorded paths energy changes by "
         f"{losses.largest_change:.3g} of its value at most; an impact loses "
         f"{100 * losses.least_loss:.3g} % at least"
     )
+    if not report.cone.is_pointed:
+        line += "; strict decrease is not promised without a pointed cone"
     verdict = HOLDS if losses.largest_change <= 1e-12 else FAILS
-    strict = "" if cone.is_pointed else "; strict decrease is not promised without a pointed cone"
-    return Statement("energy falls", verdict, source, (line + strict,), values)
+    return Statement(title, verdict, source, (line,), values)
 
 
-def on_samples(holdout: Holdout, coverage: tuple[float, float] | None) -> Statement:
-    """Say what samples miss."""
-    lines = [str(holdout)]
-    values: dict[str, Any] = {"p": holdout.p, "epsilon": holdout.epsilon, "delta": holdout.delta}
-    if coverage is not None:
-        distance, uncertainty = coverage
+def on_samples(report: Guarantees) -> Statement:
+    """State what samples miss."""
+    found = report.holdout
+    # The p that was asked for is this report's own, and nothing that a reader knows of.
+    lines = [str(replace(found, asked=None))]
+    if found.p > MISSED:
+        lines.append(
+            f"samples were drawn until the budget ended; for fewer misses allow more with "
+            f"max_seconds, or use Routh(until=({found.epsilon:.2g}, p, delta))"
+        )
+    values: dict[str, Any] = {"p": found.p, "epsilon": found.epsilon, "delta": found.delta}
+    if report.coverage is not None:
+        distance, uncertainty = report.coverage
         lines.append(
             f"against the exact set: every outcome is within {distance + uncertainty:.4g} m/s of a "
             f"sample"
         )
         values["coverage"] = distance
     source = "holdout with exact binomial bound (Clopper and Pearson 1934)"
-    verdict = HOLDS if holdout.is_met else OPEN
+    verdict = HOLDS if found.p <= MISSED else OPEN
     return Statement("what samples miss", verdict, source, tuple(lines), values)
 
 
-def on_ambiguity(ambiguity: Ambiguity, exact: PolyhedralSet | None) -> Statement:
-    """Say how outcomes differ."""
-    complete = exact is not None and exact.is_complete
-    source = "exact set" if complete else "samples: there may be more"
+def on_ambiguity(report: Guarantees) -> Statement:
+    """State how outcomes differ."""
+    found, complete = report.ambiguity, report.exact is not None
     values = {
-        "kinds": [kind.words for kind in ambiguity.kinds],
-        "distance": ambiguity.distance,
-        "relative_distance": ambiguity.relative_distance,
-        "basis": ambiguity.basis.tolist(),
+        "kinds": [kind.words for kind in found.kinds],
+        "distance": found.distance,
+        "relative_distance": found.relative_distance,
+        "basis": found.basis.tolist(),
     }
-    title = "ambiguity" if ambiguity.num_kinds > 1 else "no ambiguity in kind"
-    lines = tuple(str(ambiguity).splitlines())
-    return Statement(title, HOLDS if complete else OPEN, source, lines, values)
+    title = "ambiguity" if found.num_kinds > 1 else "no ambiguity in kind"
+    source = "exact set" if complete else "samples: there may be more"
+    return Statement(title, HOLDS if complete else OPEN, source, found.lines, values)

@@ -6,7 +6,9 @@ point of a cone.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import product
+from math import prod
 
 import numpy as np
 from scipy.optimize import nnls
@@ -24,7 +26,7 @@ MARGIN = 1e-7
 
 
 class Step:
-    """The steps of contacts that all act, by their modes.
+    """Steps of contacts that all act, by their modes.
 
     Two solutions of one step are linear in x = (y, impulses of either, caps), where the velocities
     after the first one are Q y, with Q a basis of all that the system can have.
@@ -34,7 +36,6 @@ class Step:
         before, caps: (c, n), (m, n) what both start from, as functions of x.
         impulses: Of the first and the second solution, (c, n) each.
         fixing: For each contact, the modes that K can be made of.
-        pairs: For each contact, the pairs of modes that two solutions can be made of.
     """
 
     def __init__(self, space: ContactSpace) -> None:
@@ -58,18 +59,17 @@ class Step:
         apart = direction @ space.A @ (self.impulses[0] - self.impulses[1])
         self._apart = apart / np.linalg.norm(apart)
         self._frictions = int(num_frictions(*reversed(space.directions.shape)))
-        modes = product(range(m), range(1 + 2 * self._frictions))
-        laws = {(i, mode): _contact_law(mode, space.mu[i], space.directions) for i, mode in modes}
-        self._parts = {key: self._part(key[0], *law[1:]) for key, law in laws.items()}
-        self._conditions = [
-            {key: self._on_x(key[0], impulse, *law) for key, law in laws.items()}
-            for impulse in self.impulses
-        ]
+        # Made when first asked for: in space a contact may have thousands of modes.
+        self._parts = _Lazy(self._part)
+        self._conditions = _Lazy(self._on_x)
         self.fixing = [self._fixing_modes(i) for i in range(m)]
-        self.pairs = [self._mode_pairs(i) for i in range(m)]
 
-    def _part(self, i: int, E: FloatArray, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _law(self, i: int, mode: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return _contact_law(mode, self.space.mu[i], self.space.directions)
+
+    def _part(self, i: int, mode: int) -> tuple[FloatArray, FloatArray]:
         """Return contact i's rows of E and of B^T, with det(E B) > 0, scaled for those of K."""
+        _, E, Z = self._law(i, mode)
         block = slice(i * self.space.width, (i + 1) * self.space.width)
         B = _null_space(Z[:, :-1])
         if len(E) and np.linalg.det(E @ B) < 0.0:
@@ -80,10 +80,10 @@ class Step:
         parts = np.divide(parts, lengths, out=parts, where=lengths > VANISHING)
         return parts[0], parts[1]
 
-    def _on_x(
-        self, i: int, impulses: FloatArray, G: FloatArray, E: FloatArray, Z: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Write contact i's law as conditions >= 0 and = 0 on x, of length one."""
+    def _on_x(self, which: int, i: int, mode: int) -> tuple[FloatArray, FloatArray]:
+        """Write contact i's law in one of two solutions as conditions >= 0 and = 0 on x."""
+        G, E, Z = self._law(i, mode)
+        impulses = self.impulses[which]
         block = slice(i * self.space.width, (i + 1) * self.space.width)
         after = self.before[block] + self.space.A[block] @ impulses
         forces = np.vstack([impulses[block], self.caps[i]])
@@ -99,6 +99,16 @@ class Step:
             return [2]
         edges = range(1 + k, F) if self.space.width == 3 else ()
         return [*range(1, 1 + F), *(1 + F + f for f in (0, *edges))]
+
+    @property
+    def num_pairs(self) -> int:
+        """Return how many pairs of choices of modes two solutions can be made of."""
+        counts = np.where(self.space.mu > 0.0, self._frictions, 1)
+        return prod(int(n * (3 * n + 2)) for n in counts)
+
+    def pairs(self) -> Iterator[tuple[tuple[int, int], ...]]:
+        """Yield the pairs of choices of modes, one pair of modes per contact."""
+        return product(*(self._mode_pairs(i) for i in range(self.space.num_contacts)))
 
     def _mode_pairs(self, i: int) -> list[tuple[int, int]]:
         """List pairs of contact i's modes, without those that others include.
@@ -129,16 +139,13 @@ class Step:
         return int(np.sign(np.linalg.det(K)))
 
     def point(self, first: Modes, second: Modes, *, apart: bool, inside: bool) -> FloatArray | None:
-        """Return two solutions as the shortest x (n,), or None.
+        """Return two solutions in given modes as the shortest x (n,), or None.
 
-        Args:
-            first: Modes of the first solution.
-            second: Modes of the other.
-            apart: Whether they must lead to different velocities.
-            inside: Whether they must be away from the limits of their modes.
+        With `apart` they lead to different velocities; with `inside` they are away from the limits
+        of their modes.
         """
-        parts = [self._conditions[0][i, mode] for i, mode in enumerate(first)]
-        parts += [self._conditions[1][i, mode] for i, mode in enumerate(second)]
+        parts = [self._conditions[0, i, mode] for i, mode in enumerate(first)]
+        parts += [self._conditions[1, i, mode] for i, mode in enumerate(second)]
         free = _null_space(np.concatenate([equations for _, equations in parts]))
         rows = np.concatenate([conditions for conditions, _ in parts]) @ free
         goal = np.full(len(rows), 1.0 if inside else 0.0)
@@ -149,6 +156,17 @@ class Step:
             return None
         x = _shortest(rows, np.where(rows.any(axis=1), goal, 0.0))
         return None if x is None else free @ x
+
+
+class _Lazy(dict[tuple[int, ...], tuple[FloatArray, FloatArray]]):
+    """Values that are made when they are first asked for."""
+
+    def __init__(self, make: Callable[..., tuple[FloatArray, FloatArray]]) -> None:
+        self.make = make
+
+    def __missing__(self, key: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+        self[key] = made = self.make(*key)
+        return made
 
 
 def _contact_law(

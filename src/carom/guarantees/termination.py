@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from carom import checks
 from carom.errors import InvalidProblem
 from carom.guarantees.cone import Pointedness
-
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
+from carom.problem import ImpactProblem
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,8 @@ class Termination:
         c: The paper's constant.
         c_energy: The same constant, 4 ceil((m + 1) |r|_{M^-1} / h), from r measured by energy:
             never larger for the best r, and the same in all coordinates.
-        speed: |v_pre|_M [sqrt(J)].
-        num_contacts: m.
+        energy_norm: |v_pre|_M [sqrt(J)].
+        num_contacts: Number m of contacts.
         largest_impulse: No solution accrues more normal impulse: 2 |r|_{M^-1} |v_pre|_M [N s].
 
     Examples:
@@ -49,7 +47,7 @@ class Termination:
     r_norm: float
     c: int
     c_energy: int
-    speed: float
+    energy_norm: float
     num_contacts: int
     largest_impulse: float
 
@@ -61,7 +59,7 @@ class Termination:
             by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
         """
         constant = self.c_energy if by_energy else self.c
-        k = num_steps - constant * math.ceil(self.speed)
+        k = num_steps - constant * math.ceil(self.energy_norm)
         return 1.0 if k <= 0 else math.exp(-k / (self.num_contacts + 1) ** 2)
 
     def steps_for(self, probability: float, *, by_energy: bool = True) -> int:
@@ -72,48 +70,32 @@ class Termination:
             by_energy: Whether to use `c_energy` in place of the paper's constant `c`.
 
         Raises:
-            InvalidProblem: The probability does not lie between 0 and 1.
+            InvalidOption: The probability does not lie between 0 and 1.
         """
-        if not 0.0 < probability < 1.0:
-            raise InvalidProblem(f"probability: expected one between 0 and 1, got {probability!r}")
+        checks.share("probability", probability)
         constant = self.c_energy if by_energy else self.c
         k = math.ceil(-math.log(probability) * (self.num_contacts + 1) ** 2)
-        return constant * math.ceil(self.speed) + k
+        return constant * math.ceil(self.energy_norm) + k
 
 
 def termination(
     problem: ImpactProblem, cone: Pointedness, step_impulse: float
 ) -> Termination | None:
-    """Return the bound, or None if the cone is not pointed: then nothing is promised.
-
-    Args:
-        problem: The impact.
-        cone: What `pointedness` says of it.
-        step_impulse: The paper's h [N s].
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.cone import pointedness
-        >>> from carom.guarantees.termination import termination
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> bound = termination(block, pointedness(block), step_impulse=0.3)
-        >>> round(bound.sigma, 6), round(bound.r_norm, 6), bound.num_contacts
-        (0.416667, 1.0, 2)
-    """
+    """Return the bound, or None if the cone is not pointed: then nothing is promised."""
     if cone.r is None or cone.r_energy is None:
         return None
     m = problem.num_contacts
     sigma = float(np.linalg.eigvalsh(problem.M)[0])
     r_norm = float(np.linalg.norm(cone.r))
-    energy_norm = float(np.sqrt(cone.r_energy @ np.linalg.solve(problem.M, cone.r_energy)))
+    r_energy = float(np.sqrt(cone.r_energy @ np.linalg.solve(problem.M, cone.r_energy)))
     return Termination(
         sigma=sigma,
         r_norm=r_norm,
         c=4 * math.ceil((m + 1) * r_norm / (step_impulse * math.sqrt(sigma))),
-        c_energy=4 * math.ceil((m + 1) * energy_norm / step_impulse),
-        speed=problem.energy_norm,
+        c_energy=4 * math.ceil((m + 1) * r_energy / step_impulse),
+        energy_norm=problem.energy_norm,
         num_contacts=m,
-        largest_impulse=2.0 * energy_norm * problem.energy_norm,
+        largest_impulse=2.0 * r_energy * problem.energy_norm,
     )
 
 
@@ -124,21 +106,6 @@ def single_contact_rate(problem: ImpactProblem) -> float:
     kappa = 1 / (epsilon min(mu, 1)), where |J_n v| + |J_t v| >= epsilon |v|_M on the range of
     M^-1 J^T. Without friction, where the lemma says nothing, 1 / |J_n|_{M^-1}. In space mu stands
     for mu cos(pi / k): that much of the slip at least is along one of k friction directions.
-
-    Args:
-        problem: An impact of one contact.
-
-    Raises:
-        InvalidProblem: There are several contacts.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.termination import single_contact_rate
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> round(single_contact_rate(ball), 6), round(8**0.5, 6)
-        (2.828427, 2.828427)
     """
     if problem.num_contacts != 1:
         raise InvalidProblem(f"J_n: expected one contact, got {problem.num_contacts}")

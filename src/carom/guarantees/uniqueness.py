@@ -1,4 +1,4 @@
-"""Tell whether the step of an impact has one outcome only, and show two where it has more.
+"""Decide whether the step of an impact has one outcome only, and show two where it has more.
 
 [HalmPosa, assump:uniqueLCPoutcome]: for every velocity v and all caps lambda_max >= 0, every
 solution of the step LCP leads to the same velocity v'. Two things decide it.
@@ -20,54 +20,44 @@ outcomes of some contacts alone are two of all.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, product
-from math import prod
-from typing import TYPE_CHECKING
+from math import inf, prod
 
 import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.guarantees.step import MARGIN, Modes, Step
+from carom.kernels.pieces import num_frictions
 from carom.kernels.tolerances import RESIDUAL, SINGULAR
+from carom.outcomes.kinds import describe_mode
+from carom.problem import ImpactProblem
 from carom.stepping.lcp import step_lcp
 from carom.stepping.pieces import can_try_all_modes, mode_name, modes_and_impulses
 from carom.typing import FloatArray
 
-if TYPE_CHECKING:
-    from carom.problem import ImpactProblem
-
 MOST_MODES = 20_000
-"""So many choices of modes are tried, which takes seconds: six contacts in the plane, two or three
-in space."""
+"""Maximum number of choices of modes that are tried, which takes seconds: six contacts in the
+plane, two or three in space."""
 
 MOST_PAIRS = 40_000
-"""So many pairs of modes are compared, which takes seconds: three contacts in the plane."""
+"""Maximum number of pairs of modes that are compared: three contacts in the plane."""
 
 
 @dataclass(frozen=True, eq=False)
 class AmbiguousStep:
-    """Show one step that has two outcomes.
+    """Hold one step that has two outcomes.
 
     Attributes:
         v: (nv,) velocity before, of the same energy as the problem's.
         lambda_max: (m,) caps [N s].
         v_post: (2, nv) two velocities after.
-        impulses: (2, m, 1 + d) the impulses that lead there [N s].
-        modes: Names of all contacts' modes, for each of the two.
-        residual: The larger relative residual of the two in the step LCP.
-
-    Examples:
-        The walker's leading foot may lift at once, or press and stick.
-
-        >>> import carom
-        >>> from carom.guarantees.uniqueness import step_uniqueness
-        >>> found = step_uniqueness(carom.scenes.load("compass-gait").problem).ambiguity
-        >>> sorted(modes[0] for modes in found.modes), found.residual < 1e-9
-        (['compressing, sticking', 'free'], True)
-        >>> found.v_post.shape, found.impulses.shape
-        ((2, 4), (2, 2, 2))
+        impulses: (2, m, 1 + d) impulses that lead there [N s].
+        modes: Modes of all contacts by name, for each of the two; the same twice where one choice
+            of modes leaves the velocity open.
+        residual: Larger relative residual of the two in the step LCP.
     """
 
     v: FloatArray
@@ -80,11 +70,11 @@ class AmbiguousStep:
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """Tell whether steps have one outcome [HalmPosa, assump:uniqueLCPoutcome].
+    """Hold whether steps have one outcome [HalmPosa, assump:uniqueLCPoutcome].
 
     Attributes:
-        is_unique: True if that is sure.
-        ambiguity: A step with two outcomes, if one was found.
+        is_unique: True if that was shown.
+        ambiguity: Step with two outcomes, if one was found.
         reason: What the verdict rests on, or why there is none.
 
     Examples:
@@ -101,61 +91,58 @@ class Uniqueness:
 
     @property
     def is_decided(self) -> bool:
-        """Tell whether it is known."""
+        """Return whether it is known."""
         return self.is_unique or self.ambiguity is not None
 
 
-def step_uniqueness(problem: ImpactProblem) -> Uniqueness:
-    """Decide whether every step of a problem has one outcome, whatever the velocity and the caps.
+def step_uniqueness(problem: ImpactProblem, max_seconds: float = inf) -> Uniqueness:
+    """Decide whether every step has one outcome, whatever the velocity and the caps.
 
-    Args:
-        problem: The impact; its velocity plays no part.
-
-    Raises:
-        InvalidProblem: There are too many solutions of a step to be listed.
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.uniqueness import step_uniqueness
-        >>> step_uniqueness(carom.scenes.load("rocking-block").problem).is_unique
-        True
-        >>> step_uniqueness(carom.scenes.load("compass-gait").problem).reason
-        'two outcomes were found with impulses at A only'
+    Raises InvalidProblem where a step has too many solutions to be listed.
     """
+    # Compiled once per machine, which is no part of the budget.
+    single = _subset(problem.space, (0,))
+    modes_and_impulses(single, np.zeros(single.width), np.zeros(1))
+    end = time.monotonic() + max_seconds
     doubtful: list[set[int]] = []
-    tried = 0
+    planned = 0
     for chosen in _sets(problem.num_contacts):
         step = Step(_subset(problem.space, chosen))
-        tried += prod(len(modes) for modes in step.fixing)
-        if tried > MOST_MODES:
-            reason = f"{len(chosen)} contacts have too many choices of modes to try them all"
-            return Uniqueness(False, None, reason)
-        signs = {modes: step.sign(modes) for modes in product(*step.fixing)}
-        failing = [modes for modes, sign in signs.items() if sign <= 0]
-        for modes in failing:
-            found = _look_into(problem, chosen, step, modes, signs[modes])
-            if found is not None and _holds(problem, found):
-                return _ambiguous(problem, chosen, found)
-        if failing:
+        planned += prod(len(modes) for modes in step.fixing)
+        is_clear = True
+        for modes in product(*step.fixing):
+            why_not = _too_much(problem, planned, MOST_MODES, "choices of modes", end)
+            if why_not is not None:
+                return Uniqueness(False, None, why_not)
+            sign = step.sign(modes)
+            if sign <= 0:
+                found = _look_into(problem, chosen, step, modes, sign)
+                if found is not None and _holds(problem, found):
+                    return _ambiguous(problem, chosen, found)
+                is_clear = False
+        if not is_clear:
             doubtful.append(set(chosen))
     if not doubtful:
         return Uniqueness(True, None, "all choices of modes have a positive determinant")
-    return _compare_pairs(problem, doubtful)
+    return _compare_pairs(problem, doubtful, end)
 
 
-def _compare_pairs(problem: ImpactProblem, doubtful: list[set[int]]) -> Uniqueness:
+def _compare_pairs(
+    problem: ImpactProblem, doubtful: list[set[int]], end: float = inf
+) -> Uniqueness:
     """Decide by all pairs of modes, for sets of contacts that determinants do not clear."""
-    tried = 0
+    planned = 0
     is_clear = True
     for chosen in _sets(problem.num_contacts):
         if not any(part <= set(chosen) for part in doubtful):
             continue
         step = Step(_subset(problem.space, chosen))
-        tried += prod(len(pairs) for pairs in step.pairs)
-        if tried > MOST_PAIRS:
-            reason = f"{len(chosen)} contacts have too many pairs of modes to compare them all"
-            return Uniqueness(False, None, reason)
-        for choice in product(*step.pairs):
+        planned += step.num_pairs
+        # In front of the loop, too: a list of all pairs may be too long to be made.
+        for choice in step.pairs() if planned <= MOST_PAIRS else [()]:
+            why_not = _too_much(problem, planned, MOST_PAIRS, "pairs of modes", end)
+            if why_not is not None:
+                return Uniqueness(False, None, why_not)
             first, second = zip(*choice, strict=True)
             found = _of_pair(problem, chosen, step, first, second)
             if found is not None and _holds(problem, found):
@@ -166,8 +153,16 @@ def _compare_pairs(problem: ImpactProblem, doubtful: list[set[int]]) -> Uniquene
     return Uniqueness(True, None, "no two choices of modes lead to different velocities")
 
 
+def _too_much(problem: ImpactProblem, planned: int, most: int, what: str, end: float) -> str | None:
+    """Return why nothing more is tried, if so."""
+    m = problem.num_contacts
+    if planned > most:
+        return f"{m} contacts have more than {most:,} {what} to try"
+    return f"{m} contacts take longer than the budget" if time.monotonic() > end else None
+
+
 def _holds(problem: ImpactProblem, found: AmbiguousStep) -> bool:
-    """Tell whether two outcomes are solutions, and really two."""
+    """Return whether two outcomes are solutions, and really two."""
     difference = problem.kinetic_energy(found.v_post[0] - found.v_post[1])
     apart = difference > MARGIN**2 * problem.kinetic_energy(found.v)
     return bool(apart and found.residual <= RESIDUAL)
@@ -238,12 +233,8 @@ def _in_units(
 ) -> AmbiguousStep:
     """Write two dimensionless solutions of some contacts as ones of the problem.
 
-    Args:
-        problem: All contacts.
-        chosen: The contacts that act.
-        start: Their velocities before and their caps.
-        impulses: (2, c) their impulses.
-        modes: Their modes in either.
+    `start` is what both start from, velocities and caps; `impulses` (2, c) and `modes` are those of
+    either.
     """
     space, contacts = problem.space, list(chosen)
     shape = problem.num_contacts, space.width
@@ -264,12 +255,28 @@ def _in_units(
     lcp = step_lcp(A, problem.mu, space.directions, problem.contact_velocity(v), lambda_max)
     assert lcp.contacts is not None
     residual = max(lcp.residual(lcp.contacts.variables(impulse)) for impulse in applied)
-    names = np.full((2, shape[0]), "no impulse", dtype=object)
-    for row, own in zip(names, modes, strict=True):
-        for i, mode in zip(contacts, own, strict=True):
-            name = mode_name(mode, space.directions)
-            # Without friction one mode stands for all directions.
-            row[i] = name if problem.mu[i] > 0.0 else name.split(",")[0]
-    return AmbiguousStep(
-        v, lambda_max, v_post, applied, (tuple(names[0]), tuple(names[1])), residual
-    )
+    names = _mode_names(problem, chosen, v_post, modes)
+    return AmbiguousStep(v, lambda_max, v_post, applied, names, residual)
+
+
+def _mode_names(
+    problem: ImpactProblem,
+    chosen: tuple[int, ...],
+    v_post: FloatArray,
+    modes: Iterable[Iterable[int]],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name what every contact does in two solutions, those without a cap included."""
+    names = []
+    v_n = problem.contact_velocity(v_post)[..., 0] / problem.space.velocity_unit
+    none = np.zeros(1 + problem.num_tangents)
+    directions = problem.space.directions
+    frictions = int(num_frictions(*reversed(directions.shape)))
+    for after, own in zip(v_n, modes, strict=True):
+        row = [describe_mode([int(x > MARGIN)], none) for x in after]
+        for i, mode in zip(chosen, own, strict=True):
+            row[i] = mode_name(mode, directions)
+            if problem.mu[i] == 0.0 and mode > 0:
+                # Without friction one mode stands for all directions.
+                row[i] = "closed" if mode <= frictions else "compressing"
+        names.append(tuple(row))
+    return names[0], names[1]

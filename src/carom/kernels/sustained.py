@@ -25,11 +25,7 @@ def slip_sign(mode):
 
 @kernel
 def _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target):
-    """Fill the rows C and G of closed contacts, and what C dv/dt is to be up to its sign.
-
-    Returns:
-        The number of rows.
-    """
+    """Fill rows C and G of closed contacts and the target -C dv/dt; return their number."""
     m, n = J_n.shape
     k = 0
     for i in range(m):
@@ -56,11 +52,7 @@ def _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target):
 
 @kernel
 def _respond(M, rows, force, moved):
-    """Fill the accelerations M^-1 of some rows and, last, of the smooth force.
-
-    Returns:
-        False if M is singular to working accuracy.
-    """
+    """Fill M^-1 times some rows and, last, the smooth force; False if M is singular."""
     k, n = rows.shape
     for a in range(n):
         moved[a, k] = force[a]
@@ -71,25 +63,10 @@ def _respond(M, rows, force, moved):
 
 @kernel
 def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acceleration):
-    """Fill the contact forces and dv/dt of a choice of modes.
+    """Fill the contact forces (m, 2) and dv/dt (nv,) of a choice of modes.
 
-    Args:
-        M: (nv, nv) mass matrix.
-        force: (nv,) smooth force.
-        phi: (m,) gaps.
-        J_n: (m, nv) normal Jacobian.
-        J_t: (m, nv) tangential Jacobian.
-        bias: (m, 2) dJ/dt v, normal first.
-        v: (nv,) velocity.
-        modes: (m,) modes.
-        mu: (m,) friction coefficients.
-        rate: At which gaps and velocities of closed contacts are let die out.
-        contact_force: (m, 2) filled.
-        acceleration: (nv,) filled.
-
-    Returns:
-        False if the contacts depend on each other, so that forces are not unique; then
-        nothing is filled.
+    Gaps and velocities of closed contacts are let die out at a `rate`. False, with nothing filled,
+    if the contacts depend on each other, so that forces are not unique.
     """
     m, n = J_n.shape
     C, G, target = np.empty((2 * m, n)), np.empty((2 * m, n)), np.empty(2 * m)
@@ -133,21 +110,11 @@ def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acce
 
 @kernel
 def scales(M, force, J_n, J_t, bias, out):
-    """Fill the acceleration and the force that each contact has to cope with.
+    """Fill the acceleration and the force that each contact has to cope with, (m, 2).
 
     That is what it would have without contacts, or what others cause at it when they stop theirs.
-    Contacts of bodies that have nothing to do with each other do not share their units.
-
-    Args:
-        M: (nv, nv) mass matrix.
-        force: (nv,) smooth force.
-        J_n: (m, nv) normal Jacobian.
-        J_t: (m, nv) tangential Jacobian.
-        bias: (m, 2) dJ/dt v, normal first.
-        out: (m, 2) filled with accelerations and forces.
-
-    Returns:
-        False if M is singular to working accuracy; then nothing is filled.
+    Contacts of bodies that have nothing to do with each other do not share their units. False,
+    with nothing filled, if M is singular.
     """
     m, n = J_n.shape
     moved = np.empty((n, m + 1))
@@ -179,19 +146,10 @@ def scales(M, force, J_n, J_t, bias, out):
 
 @kernel
 def margins(J_n, J_t, bias, modes, mu, resting, contact_force, acceleration, unit, out):
-    """Fill by how much each condition of a choice of modes holds, free of units.
+    """Fill by how much each condition of a choice of modes holds, free of units, (m, 2).
 
-    Args:
-        J_n: (m, nv) normal Jacobian.
-        J_t: (m, nv) tangential Jacobian.
-        bias: (m, 2) dJ/dt v, normal first.
-        modes: (m,) modes.
-        mu: (m,) friction coefficients.
-        resting: (m,) which contacts, if they are free or slide, only begin to.
-        contact_force: (m, 2) forces.
-        acceleration: (nv,) dv/dt.
-        unit: (m, 2) units of acceleration and of force.
-        out: (m, 2) filled; 1 where there is no condition.
+    `unit` holds the accelerations and forces of `scales`; `resting` contacts, if free or sliding,
+    only begin to be. Where there is no condition, the margin is 1.
     """
     m, n = J_n.shape
     for i in range(m):

@@ -11,6 +11,7 @@ import numpy as np
 from carom import checks
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
+from carom.outcomes.points import PointSet
 from carom.problem import ImpactProblem
 
 
@@ -56,6 +57,9 @@ class ImpactLaw(ABC):
         """
         checks.integer("seed", seed, 0)
         outcomes = self.resolve(problem)
+        if isinstance(outcomes, PointSet):
+            # By index, because outcomes with the same velocity may have different paths.
+            return outcomes.path(int(np.random.default_rng(seed).integers(len(outcomes))))
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 

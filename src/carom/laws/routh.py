@@ -10,19 +10,31 @@ import numpy as np
 from carom import checks
 from carom.contact_space import impulse_basis
 from carom.errors import ImpactNotResolved, InvalidOption
-from carom.kernels import draws, paths
 from carom.kernels.tolerances import RESIDUAL
 from carom.laws.law import ImpactLaw
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import StartedSampler
-from carom.stepping.sampler import Progress, Sampler
-from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
+from carom.stepping import (
+    DRAWS,
+    FAILED,
+    FINISHED,
+    POINTS,
+    SELECTIONS,
+    UNFINISHED,
+    AnySampler,
+    Goal,
+    Progress,
+    Rule,
+    Sampler,
+    begin_at,
+    draw_until,
+    prepare_sampler,
+    whole_turns,
+)
 from carom.typing import ArrayLike, FloatArray, IntArray
 
-DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
 JUDGED_AT_ONCE = 2**16
 LEAST_STEPS = 1000
 MOST_STEPS = 2**31 - 1
@@ -31,7 +43,6 @@ WHOLE_IMPACTS = 100
 """Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
 longest of thousands of samples takes 10 to 20."""
 
-SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
 Runs = tuple[FloatArray, IntArray, IntArray]
 """Impulses (n, c), statuses (n,) and numbers of steps (n,)."""
 
@@ -145,7 +156,7 @@ class Routh(ImpactLaw):
         else:
             runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
         totals, statuses, steps = runs
-        finished = statuses == paths.FINISHED
+        finished = statuses == FINISHED
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
         stays = not problem.is_colliding(problem.v_pre) and not problem.without_collision
@@ -169,14 +180,10 @@ class Routh(ImpactLaw):
         """Prepare to run samples of this law again by their numbers."""
         return SampleReplay(problem, self._prepare(problem))
 
-    def _prepare(self, problem: ImpactProblem) -> Sampler | StartedSampler:
-        if problem.starts_at_rest:
-            return StartedSampler.prepare(problem, self._rule(problem), self.num_samples)
-        return self.sampler(problem)
+    def _prepare(self, problem: ImpactProblem) -> AnySampler:
+        return prepare_sampler(problem, self._rule(problem), self.num_samples)
 
-    def _run(
-        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, first: int, count: int
-    ) -> Runs:
+    def _run(self, problem: ImpactProblem, sampler: AnySampler, first: int, count: int) -> Runs:
         """Run samples from number `first` on; impulses are in N s."""
         report = self.progress
 
@@ -187,14 +194,14 @@ class Routh(ImpactLaw):
         totals, statuses, steps = begin_at(sampler, first).run(count, self.num_threads, progress)
         totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
         _fail_what_is_not_physical(problem, totals, statuses)
-        if first == 0 and not (statuses == paths.FINISHED).any():
+        if first == 0 and not (statuses == FINISHED).any():
             raise ImpactNotResolved(
                 "no sample ended: " + "; ".join(self._reasons(statuses)), problem
             )
         return totals, statuses, steps
 
     def _run_until(
-        self, problem: ImpactProblem, sampler: Sampler | StartedSampler, goal: Goal
+        self, problem: ImpactProblem, sampler: AnySampler, goal: Goal
     ) -> tuple[Runs, Holdout]:
         """Run samples until fresh ones prove the requested bound, or there are max_samples."""
         to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
@@ -203,7 +210,7 @@ class Routh(ImpactLaw):
         def draw(first: int, count: int) -> FloatArray:
             batches.append(self._run(problem, sampler, first, count))
             totals, statuses, _ = batches[-1]
-            return totals[statuses == paths.FINISHED] @ to_points.T
+            return totals[statuses == FINISHED] @ to_points.T
 
         count = whole_turns(sampler, self.num_samples)
         holdout = draw_until(draw, count, goal, self.num_threads)
@@ -237,7 +244,7 @@ class Routh(ImpactLaw):
         """Prepare the kernels for a problem that collides."""
         return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
 
-    def _rule(self, problem: ImpactProblem) -> paths.Rule:
+    def _rule(self, problem: ImpactProblem) -> Rule:
         """Return the start and the steps of samples, dimensionless."""
         space = problem.space
         m = space.num_contacts
@@ -248,12 +255,12 @@ class Routh(ImpactLaw):
                 f"{points.shape[1]}"
             )
         step = self._step(problem)
-        return paths.Rule(
+        return Rule(
             v_c=problem.start,
             caps=step / space.impulse_unit,
             last_caps=self._last_impulse(problem) / space.impulse_unit,
             max_steps=self._max_steps(problem) if self.points is None else points.shape[1] // m,
-            draw=DRAWS[self.draw] if self.points is None else draws.POINTS,
+            draw=DRAWS[self.draw] if self.points is None else POINTS,
             selection=SELECTIONS[self.selection],
             seed=int(self.seed),
             points=points,
@@ -281,8 +288,8 @@ class Routh(ImpactLaw):
     def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
         reasons = []
         count = len(statuses)
-        late = int((statuses == paths.UNFINISHED).sum())
-        failed = int((statuses == paths.FAILED).sum())
+        late = int((statuses == UNFINISHED).sum())
+        failed = int((statuses == FAILED).sum())
         if late:
             reasons.append(
                 f"{late:,} of {count:,} samples still collided after the last step; "
@@ -309,7 +316,7 @@ def _fail_what_is_not_physical(
         with np.errstate(over="ignore", invalid="ignore"):
             gained = ~(problem.kinetic_energy(v_post) <= limit)
         wrong = approaching.any(axis=1) | gained
-        statuses[part][(statuses[part] == paths.FINISHED) & wrong] = paths.FAILED
+        statuses[part][(statuses[part] == FINISHED) & wrong] = FAILED
 
 
 def _check_points(points: ArrayLike) -> FloatArray:
@@ -327,7 +334,7 @@ class SampleReplay:
     """Run samples of a problem again by their numbers."""
 
     problem: ImpactProblem
-    sampler: Sampler | StartedSampler
+    sampler: AnySampler
 
     def path(self, number: int, num_steps: int) -> ImpactPath:
         """Return the path of a sample, given its number and its number of steps."""

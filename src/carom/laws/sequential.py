@@ -17,8 +17,7 @@ from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import nothing_acts
-from carom.stepping.pieces import modes_and_impulses
+from carom.stepping import modes_and_impulses, nothing_acts
 from carom.typing import FloatArray
 
 MOST_BRANCHES = 1000
@@ -94,24 +93,30 @@ class Sequential(ImpactLaw):
         )
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Resolve an impact and pick one outcome by a seed, one step for each single impact.
+        """Draw one sequence and return its path, with one step per single impact.
 
-        Names in the order that the problem does not have are passed over: in a motion not every
-        contact touches in every impact.
+        Names in the order that the problem does not have are ignored, because in a motion not every
+        contact touches in every impact. Without an order, all sequences are equally likely, or with
+        more than seven contacts all orders.
 
         Args:
             problem: The impact.
-            seed: Decides which sequence, an integer >= 0.
+            seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The order leaves a contact out, or the seed is no integer >= 0.
-            ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
+            InvalidOption: The order leaves a contact out, or the seed is not an integer >= 0.
+            ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
         """
-        if self.order is None:
-            return super().draw_path(problem, seed)
         names = (self.order,) if isinstance(self.order, str) else self.order
+        if names is None:
+            if problem.num_contacts <= MOST_ORDERED:
+                return super().draw_path(problem, seed)
+            # There are too many orders to list, but a draw needs only one.
+            checks.integer("seed", seed, 0)
+            order = np.random.default_rng(seed).permutation(problem.num_contacts)
+            names = tuple(problem.contacts[i] for i in order)
         touching = tuple(name for name in names if name in problem.contacts)
-        # Not super() on the new law: this method would pass names over for ever.
+        # Not the new law's own draw_path, which would recurse.
         return ImpactLaw.draw_path(replace(self, order=touching), problem, seed)
 
     def _orders(self, problem: ImpactProblem) -> list[tuple[int, ...]]:

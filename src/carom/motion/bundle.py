@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import multiprocessing
+import os
+import pickle
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from itertools import chain
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
 
-from carom import checks
+from carom import checks, io, notebook
+from carom.errors import InvalidOption, MissingExtra
 from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
-from carom.motion.trajectory import Trajectory
+from carom.motion.trajectory import MOST_ROWS, Trajectory
 from carom.stepping.sampler import available_cores
+from carom.systems.names import names
 from carom.systems.system import System
 from carom.typing import ArrayLike, FloatArray
 
 Progress = Callable[[int, int], None]
+
+WATCH = 0.5
+"""How often a worker looks whether its parent lives [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +40,10 @@ class Bundle:
 
     Attributes:
         trajectories: The motions.
-        seed: Of which the seed of each was made.
+        seed: Seed from which the seed of each was made.
+
+    Raises:
+        InvalidOption: There are no motions, or they are those of different systems.
 
     Examples:
         A block that lands flat may stay, or pivot either way: after 0.05 s its angles differ.
@@ -41,10 +58,76 @@ class Bundle:
         ((4, 2, 3), (4, 1, 3))
         >>> (motions.spread([0.0, 0.05])[:, 2] > 1e-3).tolist()
         [False, True]
+        >>> motions
+        Bundle(4 motions, 4 finished, seed 0, t = 0 … 0.05 s)
+
+        A file keeps everything but the system:
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "motions.npz"
+        ...     motions.save(path)
+        ...     loaded = carom.load(path).with_system(block.system)
+        >>> bool((loaded.v_at(0.05) == motions.v_at(0.05)).all())
+        True
+
+        With xarray it is a dataset with named coordinates:
+
+        >>> try:
+        ...     sizes = dict(motions.to_xarray([0.0, 0.05]).q.sizes)
+        ... except carom.MissingExtra:
+        ...     sizes = {"motion": 4, "time": 2, "coordinate": 3}
+        >>> sizes
+        {'motion': 4, 'time': 2, 'coordinate': 3}
     """
 
     trajectories: tuple[Trajectory, ...]
     seed: int
+
+    def __post_init__(self) -> None:
+        checks.integer("seed", self.seed, 0)
+        kinds = {type(motion) for motion in self.trajectories}
+        if kinds != {Trajectory}:
+            raise InvalidOption("trajectories: expected one motion or more")
+        if len({(motion.layout, motion.contacts) for motion in self.trajectories}) > 1:
+            raise InvalidOption("trajectories: expected motions of one system, got several")
+
+    def __repr__(self) -> str:
+        start, end = self.trajectories[0].start_time, max(m.end_time for m in self.trajectories)
+        return (
+            f"Bundle({len(self)} motions, {self.num_finished} finished, seed {self.seed}, "
+            f"t = {start:g} … {end:g} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        head = ("motion", "seed", "status", "end [s]", "impacts")
+        rows = [
+            (str(i), str(m.seed), m.status, f"{m.end_time:.6g}", str(len(m.impacts)))
+            for i, m in enumerate(self.trajectories[:MOST_ROWS])
+        ]
+        ends = Counter(motion.status for motion in self.trajectories)
+        notes = [f"{status}: {count} motions" for status, count in ends.items()]
+        return notebook.page(repr(self), head, rows, notes, figure_of=self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the motions to a .json or .npz file; `carom.load` reads it.
+
+        Args:
+            path: The file.
+        """
+        io.save(self, path)
+
+    def with_system(self, system: System) -> Bundle:
+        """Return the same motions with their system.
+
+        Args:
+            system: The system that moved.
+
+        Raises:
+            InvalidOption: The system has other coordinates or contacts.
+        """
+        return Bundle(tuple(each.with_system(system) for each in self.trajectories), self.seed)
 
     def __len__(self) -> int:
         return len(self.trajectories)
@@ -79,8 +162,39 @@ class Bundle:
         q = self.q_at(times)
         return np.asarray(np.nanmax(q, axis=0) - np.nanmin(q, axis=0))
 
+    def to_xarray(self, times: ArrayLike) -> Any:
+        """Return q and v at some times as an xarray.Dataset; NaN after a motion's end.
+
+        Its dimensions are motion, time, and coordinate or velocity, which bear the names of the
+        system where it is planar; `seed` and `status` belong to each motion.
+
+        Args:
+            times: (n,) times, or one [s].
+
+        Raises:
+            MissingExtra: xarray is not installed.
+        """
+        try:
+            xarray = import_module("xarray")
+        except ImportError as error:
+            raise MissingExtra('to_xarray needs xarray: pip install "carom[tables]"') from error
+        (nq, nv, _), system = self.trajectories[0].layout, self.trajectories[0].system
+        values = {
+            "q": (("motion", "time", "coordinate"), self.q_at(times)),
+            "v": (("motion", "time", "velocity"), self.v_at(times)),
+        }
+        coordinates = {
+            "motion": np.arange(len(self)),
+            "time": ("time", np.atleast_1d(checks.floats("times", times)), {"units": "s"}),
+            "coordinate": [str(name) for name in names(system, nq)],
+            "velocity": [str(name) for name in names(system, nv, "v")],
+            "seed": ("motion", [motion.seed for motion in self.trajectories]),
+            "status": ("motion", [motion.status for motion in self.trajectories]),
+        }
+        return xarray.Dataset(values, coordinates)
+
     def _at(self, times: ArrayLike, name: str) -> FloatArray:
-        asked = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        asked = np.atleast_1d(checks.floats("times", times))
         width = getattr(self.trajectories[0].layout, f"n{name}")
         out = np.full((len(self), len(asked), width), np.nan)
         for values, motion in zip(out, self.trajectories, strict=True):
@@ -107,19 +221,20 @@ def simulate_many(
     Motion i of a seed is the same whatever their number and that of the processes.
 
     Args:
-        system: What moves.
+        system: System that moves.
         q: Configuration at the start, (nq,).
         v: Velocity at the start, (nv,).
-        duration: How long each moves [s].
-        law: Resolves impacts; give one that draws, such as `Routh`.
+        duration: Duration of each motion [s].
+        law: Law that resolves impacts; give one that draws, such as `Routh`.
         num: Number of motions.
-        seed: Of all draws.
-        num_processes: Processes to use; one a core by default.
-        progress: Called with (motions done, motions in all).
+        seed: Seed of all draws.
+        num_processes: Number of processes; one per core by default.
+        progress: Function that is called with (motions done, motions in all).
         **options: As for `simulate`.
 
     Raises:
-        InvalidProblem: An argument is wrong, or motions start with a penetration.
+        InvalidOption: An argument is wrong, or the system cannot be sent to other processes where
+            processes cannot fork.
 
     Examples:
         >>> import carom
@@ -130,74 +245,81 @@ def simulate_many(
         (4, 4)
     """
     checks.integer("num", num, 1)
-    checks.integer("seed", seed, 0, 2**53 - 1)
+    seed = checks.integer("seed", seed, 0, 2**53 - 1)
     if num_processes is not None:
         checks.integer("num_processes", num_processes, 1)
-    processes = min(num, num_processes or available_cores())
-    job = _Job(system, q, v, duration, law, int(seed), options)
+    seeds = [int(np.random.default_rng([seed, i]).integers(2**53)) for i in range(num)]
+    job = partial(simulate, system, q, v, duration, law, **options)
     # The first one runs here: bad input is told at once, and kernels are compiled once.
-    motions: list[Trajectory] = [job.run(0)]
-    if progress is not None:
-        progress(1, num)
-    for motion in _run(job, range(1, num), processes):
-        motions.append(motion)
+    motions: dict[int, Trajectory] = {}
+    first = (job(seed=seeds[0]),)
+    others = _run(job, seeds[1:], min(num, num_processes or available_cores()))
+    for done, motion in enumerate(chain(first, others), start=1):
+        motions[motion.seed] = replace(motion, system=system)
         if progress is not None:
-            progress(len(motions), num)
-    by_seed = {motion.seed: motion for motion in motions}
-    return Bundle(tuple(by_seed[job.seed_of(i)] for i in range(num)), int(seed))
+            progress(done, num)
+    return Bundle(tuple(motions[each] for each in seeds), seed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What all motions of a bundle share."""
+Job = Callable[..., Trajectory]
 
-    system: System
-    q: ArrayLike
-    v: ArrayLike
-    duration: float
-    law: ImpactLaw
-    seed: int
-    options: dict[str, Any]
-
-    def seed_of(self, i: int) -> int:
-        return int(np.random.default_rng([self.seed, i]).integers(2**53))
-
-    def run(self, i: int) -> Trajectory:
-        return simulate(
-            self.system,
-            self.q,
-            self.v,
-            self.duration,
-            self.law,
-            seed=self.seed_of(i),
-            **self.options,
-        )
-
-
-_job: _Job | None = None
+_job: Job | None = None
 """The job of a worker process, handed over when it starts."""
 
 
-def _take(job: _Job) -> None:
+def _take(job: Job) -> None:
+    """Begin as a worker: keep the job, and end when the parent does."""
     global _job
     _job = job
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
 
 
-def _work(i: int) -> Trajectory:
+def _watch(parent: int) -> None:
+    """End this process with its parent, whose pipes it would else hold open for ever.
+
+    The sentinel works on every platform, but where processes fork their siblings may hold it
+    open; then the parent's number changes.
+    """
+    process = multiprocessing.parent_process()
+    sentinels = [] if process is None else [process.sentinel]
+    while os.getppid() == parent and not wait(sentinels, WATCH):
+        pass
+    os._exit(1)
+
+
+def _work(seed: int) -> Trajectory:
     assert _job is not None
     # The system stays here: it may not be one that can be sent.
-    return replace(_job.run(i), system=None)
+    return replace(_job(seed=seed), system=None)
 
 
-def _run(job: _Job, items: range, processes: int) -> Iterator[Trajectory]:
+def _run(job: Job, seeds: Sequence[int], processes: int) -> Iterator[Trajectory]:
     """Yield motions as they are done; what has not begun is dropped on Ctrl-C."""
-    if processes == 1 or len(items) < 2:
-        yield from map(job.run, items)
+    if processes == 1 or len(seeds) < 2:
+        yield from (job(seed=seed) for seed in seeds)
         return
-    with ProcessPoolExecutor(processes, initializer=_take, initargs=(job,)) as pool:
+    context = _context(job)
+    with ProcessPoolExecutor(processes, context, initializer=_take, initargs=(job,)) as pool:
         try:
-            for done in as_completed([pool.submit(_work, i) for i in items]):
-                yield replace(done.result(), system=job.system)
+            for done in as_completed([pool.submit(_work, seed) for seed in seeds]):
+                yield done.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _context(job: Job) -> multiprocessing.context.BaseContext:
+    """Return how to start processes: as Python is set to, or by a fork if that sends too much."""
+    context = multiprocessing.get_context()
+    if context.get_start_method() == "fork":
+        return context
+    try:
+        pickle.dumps(job)
+    except Exception as error:  # Objects may raise anything here.
+        if "fork" not in multiprocessing.get_all_start_methods():
+            raise InvalidOption(
+                f"system, law: expected ones that can be pickled, got {error}; define functions "
+                f"at the top of a module, or give num_processes=1"
+            ) from error
+        return multiprocessing.get_context("fork")
+    return context

@@ -1,19 +1,33 @@
 """Choose the modes with which a motion goes on.
 
-At the moment of an event several choices of modes work, with one acceleration: sticking at the
-edge of its cone, and sliding that has not begun. They are told apart by how they work a moment
-later. Ways with different accelerations are indeterminacy, and all are returned.
+Trying all choices of modes finds all solutions: none is Painleve's paradox, several with different
+accelerations are indeterminacy, and all are returned. At the moment of an event several choices
+work with one acceleration: sticking at the edge of its cone, and sliding that has not begun. They
+are told apart by how they work a moment later.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import reduce
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from carom.motion.sustained import HOLDS, STICKING, ContactLaw, Sustained, solutions
+from carom.motion.sustained import (
+    FREE,
+    HOLDS,
+    MINUS,
+    PLUS,
+    SMOOTH,
+    STICKING,
+    ContactLaw,
+    Sustained,
+)
 from carom.systems.system import Dynamics, System
-from carom.typing import FloatArray, IntArray
+from carom.typing import BoolArray, FloatArray, IntArray
 
 LOOK_AHEAD = 1e-8
 """Modes that work at a moment are judged by how they work so much later [s]."""
@@ -22,24 +36,19 @@ SAME = 1e-7
 """Accelerations that differ by no more than this share of the largest count as one."""
 
 
-class Moment(NamedTuple):
-    """A state, and what its contacts do.
+COUPLED = 1e-12
+"""Contacts move each other if one's impulse moves the other by more than this share."""
 
-    Attributes:
-        system: What moves.
-        t: Time [s].
-        q: (nq,) configuration.
-        v: (nv,) velocity.
-        touching: Contacts that touch and do not part.
-        slip: (m,) sign of each contact's slip, 0 at rest.
-    """
+
+class Moment(NamedTuple):
+    """A state, its contacts that touch and do not part, and the signs of all slips (m,)."""
 
     system: System
     t: float
     q: FloatArray
     v: FloatArray
-    touching: IntArray
-    slip: FloatArray
+    touching: IntArray = np.empty(0, np.int64)
+    slip: FloatArray = np.empty(0)
 
     def dynamics(self) -> Dynamics:
         """Return the system at this moment."""
@@ -58,6 +67,44 @@ class Moment(NamedTuple):
         return self._replace(t=self.t + h, q=q, v=v)
 
 
+def choose(
+    moment: Moment,
+    near: BoolArray,
+    *,
+    rest_speed: float,
+    still: float,
+    least_hop: float,
+    draw: Callable[[int], int],
+) -> tuple[ContactLaw, int] | None:
+    """Return the modes to go on with and how many ways there were, or None if none works.
+
+    Contact velocities below `rest_speed`, or a share `still` of their terms, are rest. Contacts
+    that come back from no higher than `least_hop` do so before their gap has a digit: they rest.
+    `draw` picks one of several ways.
+    """
+    here, v = moment.dynamics(), moment.v
+    # What a contact velocity is summed up from; other bodies do not count.
+    normal, tangent = np.abs(here.J_n) @ np.abs(v), np.abs(here.J_t[:, 0]) @ np.abs(v)
+    speed, slide = here.J_n @ v, here.J_t[:, 0] @ v
+    touching = np.flatnonzero(near & ~(speed > np.maximum(rest_speed, still * normal)))
+    slip = np.where(np.abs(slide) > np.maximum(rest_speed, still * tangent), np.sign(slide), 0.0)
+    chosen = None
+    while True:
+        ways = ways_on(moment._replace(touching=touching, slip=slip))
+        if not ways:
+            # Where contacts that hop could not rest, they hop.
+            return chosen
+        law = ways[draw(len(ways)) if len(ways) > 1 else 0]
+        chosen = law, len(ways)
+        _, acceleration = law.solve(here, v)
+        pull = -(here.J_n @ acceleration + here.bias[:, 0])
+        hops = near & (speed > 0.0) & (speed**2 < 2.0 * pull * least_hop)
+        hopping = np.setdiff1d(np.flatnonzero(hops), touching)
+        if len(hopping) == 0:
+            return chosen
+        touching = np.union1d(touching, hopping)
+
+
 class _Way(NamedTuple):
     """Modes that work, and their margin a moment later."""
 
@@ -74,9 +121,33 @@ class _Way(NamedTuple):
 def ways_on(moment: Moment) -> list[ContactLaw]:
     """Return modes for every acceleration with which a motion can go on.
 
-    None if no finite force solves the contacts, now or a moment later. Where no modes work both
-    now and then, those of then are returned.
+    None if no finite force solves the contacts, now or a moment later. Contacts that do not move
+    each other are looked at apart, since choices multiply.
     """
+    mu = moment.system.mu
+    none = ContactLaw(np.zeros(len(mu), np.int64), mu, np.zeros(len(mu), np.bool_))
+    groups = _groups(moment.dynamics(), moment.touching)
+    apart = [_lasting(moment._replace(touching=group)) for group in groups]
+    return [reduce(_joined, laws, none) for laws in product(*apart)]
+
+
+def _joined(one: ContactLaw, other: ContactLaw) -> ContactLaw:
+    return ContactLaw(one.modes + other.modes, one.mu, one.resting | other.resting)
+
+
+def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
+    """Return the contacts in groups that do not move each other."""
+    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
+    flat = J.reshape(-1, J.shape[-1])
+    A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
+    size = np.sqrt(np.diagonal(A))
+    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), 2, len(touching), 2)
+    count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
+    return [touching[label == k] for k in range(count)]
+
+
+def _lasting(moment: Moment) -> list[ContactLaw]:
+    """Return the modes that work now and a moment later, or else those that work then."""
     ways = _ways(moment)
     lasting = [way for way in ways if way.ahead > -HOLDS]
     if ways and not lasting:
@@ -90,7 +161,17 @@ def _ways(moment: Moment) -> list[_Way]:
     here = moment.dynamics()
     usual = _usual(here)
     best: list[_Way] = []
-    for law, found in solutions(here, moment.v, moment.system.mu, moment.touching, moment.slip):
+
+    def is_beaten(modes: IntArray, acceleration: FloatArray) -> bool:
+        """Return whether a way that lasts has this acceleration with more contacts at rest."""
+        rank = (True, int((modes == STICKING).sum()) + 1)
+        return any(
+            way.merit >= rank and _is_same(way.found.acceleration, acceleration, usual)
+            for way in best
+        )
+
+    mu, touching, slip = moment.system.mu, moment.touching, moment.slip
+    for law, found in solutions(here, moment.v, mu, touching, slip, is_beaten):
         later = moment.later(found.acceleration, usual)
         way = _Way(law, found, law.evaluate(later.dynamics(), later.v).margin)
         for k, other in enumerate(best):
@@ -108,6 +189,36 @@ def _usual(here: Dynamics) -> float:
 
 
 def _is_same(one: FloatArray, other: FloatArray, usual: float) -> bool:
-    """Tell whether two accelerations are one, as seen from that without contact."""
+    """Return whether two accelerations are one, as seen from that without contact."""
     size = max(np.abs(one).max(), np.abs(other).max(), usual)
     return bool((np.abs(one - other) <= SAME * size).all())
+
+
+def solutions(
+    here: Dynamics,
+    v: FloatArray,
+    mu: FloatArray,
+    touching: IntArray,
+    slip: FloatArray,
+    is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
+) -> Iterator[tuple[ContactLaw, Sustained]]:
+    """Yield every choice of modes whose conditions hold, but for those that are beaten."""
+    resting = np.zeros(len(mu), dtype=np.bool_)
+    resting[touching] = True
+    for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
+        modes = np.zeros(len(mu), dtype=np.int64)
+        modes[touching] = choice
+        # A contact that slides already has no condition on how its slip goes on.
+        begins = resting & ~((slip != 0.0) & (modes != FREE))
+        law = ContactLaw(modes, mu, begins)
+        found = law.evaluate(here, v, is_beaten)
+        if found.holds:
+            yield law, found
+
+
+def _options(mu: float, slip: float) -> tuple[int, ...]:
+    if mu == 0.0:
+        return (SMOOTH, FREE)
+    if slip != 0.0:
+        return (PLUS if slip > 0.0 else MINUS, FREE)
+    return (STICKING, PLUS, MINUS, FREE)

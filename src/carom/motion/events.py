@@ -17,20 +17,14 @@ from scipy.optimize import brentq
 from carom.typing import FloatArray
 
 LOOKS = 4
-"""Into so many parts a step is divided to look for events."""
+"""Number of parts into which a step is divided to look for events."""
 
 TIME_ROUNDING = 4e-15
-"""To this share of the time, or of a second, the moment of an event is found."""
+"""Accuracy of the moment of an event, as a share of the time or of a second."""
 
 
 class Sight(NamedTuple):
-    """What is seen at one moment.
-
-    Attributes:
-        conditions: (k,) numbers that must not fall below zero.
-        gaps: (f,) gaps of contacts that are not closed [m].
-        rates: (f,) their rates [m/s].
-    """
+    """Conditions (k,) at one moment; gaps (f,) [m] of open contacts, and their rates [m/s]."""
 
     conditions: FloatArray
     gaps: FloatArray
@@ -38,7 +32,9 @@ class Sight(NamedTuple):
 
 
 Look = Callable[[float], Sight]
-
+Seen = tuple[float, Sight]
+Moment = tuple[float, float, float]
+Function = Callable[[float], float]
 
 GAP_ROUNDING = 2e-16
 """A gap closes when it falls below zero, or below where it started, by more than this [m]."""
@@ -46,9 +42,8 @@ GAP_ROUNDING = 2e-16
 DEEP = 1e-12
 """A gap that is below zero while it rises is rounding, unless it is as deep as this [m]."""
 
-
 MOST_HALVINGS = 12
-"""So many times a part of a step is halved where gaps turn too quickly to be understood."""
+"""Maximum number of times that a part of a step is halved where gaps turn too quickly."""
 
 
 def first_event(
@@ -57,14 +52,7 @@ def first_event(
     """Return the earliest time in a step at which something ends the stretch, or None.
 
     A contact that has just parted has a gap that is rounding, of either sign. It closes if it
-    falls below that.
-
-    Args:
-        look: Tells what is seen at a time of the step.
-        start: Time at which the step begins [s].
-        end: Time at which it ends [s].
-        before: What is seen at its beginning.
-        rounding: Of gaps [m].
+    falls below that. `before` is what is seen at the start.
     """
     slack = np.maximum(0.0, -before.gaps) + rounding
 
@@ -99,16 +87,13 @@ def _first_between(look: Look, first: Seen, last: Seen, halvings: int) -> float 
 
 
 def _is_plain(first: Seen, middle: Seen, last: Seen) -> bool:
-    """Tell whether gaps move as cubics do, or keep too far from zero for it to matter."""
+    """Return whether gaps move as cubics do, or keep too far from zero for it to matter."""
     (left, before), (_, between), (right, after) = first, middle, last
     change = (right - left) * (before.rates - after.rates) / 8.0
     surprise = np.abs(between.gaps - 0.5 * (before.gaps + after.gaps) - change)
     lowest = np.minimum(np.minimum(before.gaps, after.gaps), between.gaps)
     path = (right - left) * (np.abs(before.rates) + np.abs(after.rates))
     return bool((surprise <= np.maximum(0.1 * lowest, 2e-3 * path + DEEP)).all())
-
-
-Seen = tuple[float, Sight]
 
 
 def _crossings(look: Look, first: Seen, last: Seen) -> list[float]:
@@ -129,10 +114,6 @@ def _crossings(look: Look, first: Seen, last: Seen) -> list[float]:
         if closing is not None:
             found.append(closing)
     return found
-
-
-Moment = tuple[float, float, float]
-Function = Callable[[float], float]
 
 
 def _entry(look: Look, field: str, k: int) -> Function:

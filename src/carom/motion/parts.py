@@ -8,7 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from carom import checks
+from carom.errors import InvalidOption
 from carom.typing import FloatArray
+
+KINDS = ("collision", "without collision", "accumulation")
+"""What an impact may be."""
+
+MODES = ("free", "sticking", "sliding +", "sliding -", "closed")
+"""What a contact may do between impacts, in the order of the kernels' numbers."""
 
 DEGREE = 7
 """Degree of the polynomials that record a step, that of the integrator's own interpolation."""
@@ -19,7 +27,7 @@ _FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
 
 
 class States(NamedTuple):
-    """Hold states along a motion, one a row.
+    """Hold states along a motion, one per row.
 
     Attributes:
         t: (n,) time [s].
@@ -47,7 +55,7 @@ class States(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Tell how q, v and impulses are packed into one vector.
+    """Describe how q, v and impulses are packed into one vector.
 
     Attributes:
         nq: Number of coordinates.
@@ -103,8 +111,11 @@ class Segment:
         knots: (k + 1,) ends of the integrator's steps [s].
         coefficients: (k, 8, size) Chebyshev coefficients of q, v and impulses over each step.
         modes: What each contact does, e.g. "free" or "sticking".
-        num_solutions: How many ways to go on there were: more than 1 is Painleve's indeterminacy,
-            and this one was drawn.
+        num_solutions: Number of ways to go on; above 1 is Painleve's indeterminacy, and this one
+            was drawn.
+
+    Raises:
+        InvalidOption: A shape does not fit, a number is not finite, or times go back.
 
     Examples:
         A block stands on both corners until its motion ends.
@@ -124,6 +135,15 @@ class Segment:
     coefficients: FloatArray
     modes: tuple[str, ...]
     num_solutions: int = 1
+
+    def __post_init__(self) -> None:
+        knots = checks.floats("knots", self.knots)
+        if knots.ndim != 1 or len(knots) < 2 or (np.diff(knots) < 0.0).any():
+            raise InvalidOption("knots: expected two or more times, none before the one before it")
+        _shaped("coefficients", self.coefficients, (len(knots) - 1, DEGREE + 1, None))
+        for mode in self.modes:
+            checks.choice("modes", mode, MODES)
+        checks.integer("num_solutions", self.num_solutions, 1)
 
     @property
     def start(self) -> float:
@@ -159,7 +179,7 @@ class Impact:
 
     Attributes:
         kind: "collision"; "without collision" (Painleve); or "accumulation", which stands for
-            infinitely many impacts in a short time that is told by `duration`.
+            infinitely many impacts within a short `duration`.
         t: When it begins [s].
         duration: 0 except for an accumulation [s].
         contacts: Names of the contacts that touch.
@@ -169,6 +189,9 @@ class Impact:
             of the system, normal first [N s].
         energy: (2,) energy before and after [J].
         modes: What each touching contact does, step by step.
+
+    Raises:
+        InvalidOption: A shape does not fit, or a number is not finite.
 
     Examples:
         A block of 1 kg lands flat with 1 m/s, and stays.
@@ -194,6 +217,18 @@ class Impact:
     impulse: FloatArray
     energy: FloatArray
     modes: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        checks.choice("kind", self.kind, KINDS)
+        checks.floats("t", self.t)
+        checks.positive("duration", self.duration, or_zero=True)
+        steps = len(self.modes)
+        _shaped("q", self.q, (2, None))
+        _shaped("v", self.v, (steps + 1, None))
+        _shaped("impulse", self.impulse, (steps + 1, None, 2))
+        _shaped("energy", self.energy, (2,))
+        if any(len(step) != len(self.contacts) for step in self.modes):
+            raise InvalidOption("modes: expected one for each contact that touches, in every step")
 
     @property
     def start(self) -> float:
@@ -223,9 +258,19 @@ class Impact:
 
 def record_step(values: FloatArray) -> FloatArray:
     """Return Chebyshev coefficients (8, size) from values (8, size) at `step_nodes`."""
+    if not np.isfinite(values).all():
+        raise FloatingPointError("the motion leaves the range of numbers")
     return np.asarray(_FIT @ values)
 
 
 def step_nodes(start: float, end: float) -> FloatArray:
     """Return the times of `NODES` over a step."""
     return np.asarray(0.5 * (start + end) + 0.5 * (end - start) * NODES)
+
+
+def _shaped(name: str, value: FloatArray, shape: tuple[int | None, ...]) -> None:
+    """Refuse an array of another shape, where None is any length, or with a number not finite."""
+    got = checks.floats(name, value).shape
+    if len(got) != len(shape) or any(n not in (None, k) for n, k in zip(shape, got, strict=True)):
+        words = ", ".join("any" if n is None else str(n) for n in shape)
+        raise InvalidOption(f"{name}: expected shape ({words}), got {got}")

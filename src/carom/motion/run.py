@@ -8,22 +8,23 @@ modes are chosen anew; or no modes work, which is an impact without collision.
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from carom.errors import ImpactNotResolved
+from carom.errors import CaromError, ImpactNotResolved
 from carom.laws.law import ImpactLaw
-from carom.motion.choice import Moment, ways_on
+from carom.motion.choice import Moment, choose
 from carom.motion.events import GAP_ROUNDING
-from carom.motion.options import Options, check_start, checked_vector
-from carom.motion.parts import DEGREE, Impact, Layout, Segment
-from carom.motion.stretch import Stretch
-from carom.motion.sustained import FREE, NAMES, SMOOTH, ContactLaw
+from carom.motion.parts import DEGREE, MODES, Impact, Layout, Segment
+from carom.motion.stretch import Options, Stretch
+from carom.motion.sustained import FREE, SMOOTH, ContactLaw, settle
 from carom.motion.zeno import accumulation, come_to_rest
 from carom.systems.system import Dynamics, System
-from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
+from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
@@ -36,11 +37,14 @@ SLOW = 1e-6
 """The same where slip would be a paradox that no impact resolves."""
 
 LEAST_HOP = 5.0
-"""A contact that parts stays at rest if it would come back from no higher than so many roundings
-of its gap."""
+"""A contact that would come back from no higher than this many roundings of its gap rests."""
 
 MOST_STALLS = 20
-"""So many segments in a row without any progress end a motion."""
+"""Number of segments in a row without any length that ends a motion."""
+
+MOST_SHORT, SHORT = 100, 10.0
+"""Number of segments in a row, without an impact, that ends a motion if they last no longer than
+`SHORT` times `zeno_time` on average."""
 
 
 @dataclass(eq=False)
@@ -52,72 +56,85 @@ class Motion:
     options: Options
     seed: int
     t: float
-    duration: float
+    end_time: float
+    q: FloatArray
+    v: FloatArray
     parts: list[Segment | Impact] = field(default_factory=list)
     num_steps: int = 0
     num_draws: int = 0
     num_impacts: int = 0
     stalls: int = 0
 
-    def start(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Check the state and take it over."""
+    def __post_init__(self) -> None:
         system = self.system
-        self.q = checked_vector("q", q, system.nq)
-        self.v = checked_vector("v", v, system.nv)
-        self.end_time = self.t + self.duration
         self.mu = system.mu
-        m = len(system.contacts)
-        self.layout = Layout(system.nq, system.nv, m)
-        self.impulse = np.zeros((m, 2))
+        self.layout = Layout(system.nq, system.nv, len(self.mu))
+        self.impulse = np.zeros((len(self.mu), 2))
         self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
-        here = system.dynamics(self.q, self.v, self.t)
-        check_start(here, system.contacts, self.options.gap_tolerance)
+        self.begun: deque[float] = deque(maxlen=MOST_SHORT)
 
     def still(self) -> Segment:
         """Return a segment without length, for a motion that ends as it begins."""
-        modes = (NAMES[FREE],) * len(self.mu)
+        modes = (MODES[FREE],) * len(self.mu)
         y = self.layout.pack(self.q, self.v, self.impulse)
         coefficients = np.zeros((1, DEGREE + 1, len(y)))
         coefficients[0, 0] = y
         return Segment(np.array([self.t, self.t]), coefficients, modes)
 
     def run(self) -> tuple[str, str]:
-        """Go on until the end, and tell how it came: a status and a sentence."""
-        options = self.options
+        """Go on until the end; return a status and a sentence."""
         while True:
-            here = self.system.dynamics(self.q, self.v, self.t)
             try:
-                if self._collides(here):
-                    self._hit("collision", here)
-                elif self._accumulates():
-                    pass
-                elif self.t >= self.end_time:
-                    return "finished", f"the motion lasts to t = {self.t:g} s as asked"
-                elif (found := self._choose(here) or self._jam(here)) is None:
-                    pass
-                elif (trouble := self._move(*found)) is not None:
-                    return self._unbounded(found[0], trouble)
-                if self.stalls >= MOST_STALLS:
-                    return "stalled", (
-                        f"nothing moved on at t = {self.t:g} s: the modes of the contacts change "
-                        f"without end; loosen rest_speed or gap_tolerance"
-                    )
+                ended = self._go_on() or self._stalled() or self._limit()
             except ImpactNotResolved as error:
                 return "impact not resolved", f"at t = {self.t:g} s: {error}"
             except (FloatingPointError, np.linalg.LinAlgError) as error:
                 return "diverged", f"at t = {self.t:g} s: {error}"
-            if self.num_impacts >= options.max_impacts:
-                return "impact limit", (
-                    f"{options.max_impacts} impacts came before t = {self.t:g} s; raise max_impacts"
-                )
-            if self.num_steps >= options.max_steps:
-                return "step limit", (
-                    f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
-                    f"loosen rtol, or use method='Radau' for stiff forces"
-                )
+            if ended is not None:
+                return ended
+
+    def _go_on(self) -> tuple[str, str] | None:
+        """Let one thing happen; return a status and a sentence if it is the end."""
+        here = self.system.dynamics(self.q, self.v, self.t)
+        if self._collides(here):
+            self._hit("collision", here)
+        elif self._accumulates():
+            pass
+        elif self.t >= self.end_time:
+            return "finished", f"the motion lasts to t = {self.t:g} s as asked"
+        elif (found := self._choose(here) or self._jam(here)) is None:
+            pass
+        elif (trouble := self._move(*found)) is not None:
+            return self._unbounded(found[0], trouble)
+        return None
+
+    def _stalled(self) -> tuple[str, str] | None:
+        """Return how a motion ends that makes no real progress."""
+        span = self.t - self.begun[0] if len(self.begun) == MOST_SHORT else math.inf
+        if self.stalls < MOST_STALLS and span > MOST_SHORT * SHORT * self.options.zeno_time:
+            return None
+        return "stalled", (
+            f"the motion gets no further than t = {self.t:g} s: the modes of the contacts change "
+            f"without end; loosen rest_speed or gap_tolerance, or lower zeno_time if segments are "
+            f"to be this short"
+        )
+
+    def _limit(self) -> tuple[str, str] | None:
+        """Return how a motion ends that has come to one of its limits."""
+        options = self.options
+        if self.num_impacts >= options.max_impacts:
+            return "impact limit", (
+                f"{options.max_impacts} impacts came before t = {self.t:g} s; raise max_impacts"
+            )
+        if self.num_steps >= options.max_steps:
+            return "step limit", (
+                f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
+                f"loosen rtol, or use method='Radau' for stiff forces"
+            )
+        return None
 
     def _unbounded(self, law: ContactLaw, trouble: str) -> tuple[str, str]:
-        """Tell that forces grow without bound, and which ones."""
+        """Return how a motion ends whose forces grow without bound."""
         what, why = "the forces grow", ""
         if (law.modes != FREE).any():
             what, why = "contact forces grow", ", as at a singular point of Painleve's paradox"
@@ -152,7 +169,7 @@ class Motion:
     def _hit(self, kind: str, here: Dynamics) -> None:
         """Resolve an impact and take one of its outcomes."""
         problem = self._problem(here, without_collision=kind == "without collision")
-        path = self.law.draw_path(problem, self._draw_seed())
+        path = self._draw(problem)
         if path.num_steps == 0:
             if kind == "without collision":
                 raise ImpactNotResolved("the law lets no contact act, and none can rest", problem)
@@ -164,10 +181,25 @@ class Motion:
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
         impulse[1:, which] += np.cumsum(_impulses(path), axis=0)
         q = np.array([self.q, self.q])
-        self._record(kind, 0.0, problem.contacts, q, path.v, impulse, path.modes)
+        contacts, modes = problem.contacts, path.modes
+        self._record(kind, 0.0, contacts=contacts, q=q, v=path.v, impulse=impulse, modes=modes)
         self.v = np.array(path.v[-1])
         self.num_impacts += 1
+        self.begun.clear()
         self.recent.append((self.t, self.impulse, problem.contacts))
+
+    def _draw(self, problem: ImpactProblem) -> ImpactPath:
+        """Draw one way in which an impact goes.
+
+        A law that refuses an impact at the very start does not suit the system; one that refuses
+        a later one, perhaps for its number of contacts, must not lose the motion so far.
+        """
+        try:
+            return self.law.draw_path(problem, self._draw_seed())
+        except CaromError as error:
+            if not self.parts or isinstance(error, ImpactNotResolved):
+                raise
+            raise ImpactNotResolved(str(error), problem) from error
 
     def _append(self, segment: Segment) -> None:
         """Add a segment, to the one before if that has the same modes."""
@@ -212,29 +244,22 @@ class Motion:
         q = self.q + duration * self.system.velocity_map(self.q) @ middle
         share = duration / found.duration
         impulse = np.array([self.impulse, self.impulse + share * found.impulse])
-        modes = (tuple(NAMES[i] for i in law.modes[took_turns]),)
+        modes = (tuple(MODES[i] for i in law.modes[took_turns]),)
         contacts = tuple(name for name in self.system.contacts if name in names)
-        q_both, v_both = np.array([self.q, q]), np.array([self.v, v])
-        self._record("accumulation", duration, contacts, q_both, v_both, impulse, modes)
-        self.q, self.v = self._settled(q, law.modes), v
+        both = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
+        self._record("accumulation", duration, contacts=contacts, modes=modes, **both)
+        self.q, self.v = settle(self.system, q, v, self.t, law.modes), v
         self.t += duration
+        self.begun.clear()
         self.recent.clear()
         return True
 
-    def _record(
-        self,
-        kind: str,
-        duration: float,
-        contacts: tuple[str, ...],
-        q: FloatArray,
-        v: FloatArray,
-        impulse: FloatArray,
-        modes: tuple[tuple[str, ...], ...],
-    ) -> None:
+    def _record(self, kind: str, duration: float, **fields: Any) -> None:
         """Add an impact to the record, and take over its impulses."""
+        q, v = fields["q"], fields["v"]
         energy = np.array([self.system.energy(q[0], v[0]), self.system.energy(q[1], v[-1])])
-        self.parts.append(Impact(kind, self.t, duration, contacts, q, v, impulse, energy, modes))
-        self.impulse = impulse[-1]
+        self.parts.append(Impact(kind, self.t, duration, energy=energy, **fields))
+        self.impulse = fields["impulse"][-1]
 
     def _rounding(self) -> float:
         """Return how far rounding of positions may change a gap [m]."""
@@ -249,19 +274,6 @@ class Motion:
         pull = float(np.abs(np.linalg.solve(here.M, here.force)).max())
         least = 30.0 * np.sqrt(self._rounding() / pull) if pull > 0.0 else 0.0
         return max(self.options.zeno_time, float(least))
-
-    def _settled(self, q: FloatArray, modes: IntArray) -> FloatArray:
-        """Return the configuration nearest to q in which closed contacts have no gap."""
-        closed = np.flatnonzero(modes != FREE)
-        for _ in range(3):
-            here = self.system.dynamics(q, self.v, self.t)
-            gaps = here.phi[closed]
-            if len(closed) == 0 or np.abs(gaps).max() <= 1e-15:
-                break
-            step = np.linalg.solve(here.M, here.J_n[closed].T)
-            change = step @ np.linalg.lstsq(here.J_n[closed] @ step, gaps, rcond=1e-10)[0]
-            q = q - self.system.velocity_map(q) @ change
-        return q
 
     def _jam(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
         """Resolve an impact without collision; or, where there is none, return modes that work.
@@ -278,53 +290,32 @@ class Motion:
         return None
 
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
-        """Return the modes to go on with and how many ways there were, or None if none works.
-
-        Contact velocities below a share `still` of their terms are rest.
-        """
-        v, rest = self.v, self.options.rest_speed
-        # What a contact velocity is summed up from; other bodies do not count.
-        normal, tangent = np.abs(here.J_n) @ np.abs(v), np.abs(here.J_t[:, 0]) @ np.abs(v)
-        parting = here.J_n @ v > np.maximum(rest, still * normal)
-        touching = np.flatnonzero(self._touching(here) & ~parting)
-        slide = here.J_t[:, 0] @ v
-        slip = np.where(np.abs(slide) > np.maximum(rest, still * tangent), np.sign(slide), 0.0)
-        chosen = None
-        while True:
-            ways = ways_on(Moment(self.system, self.t, self.q, v, touching, slip))
-            if not ways:
-                # Where contacts that hop could not rest, they hop.
-                return chosen
-            index = 0
-            if len(ways) > 1:
-                index = int(np.random.default_rng(self._draw_seed()).integers(len(ways)))
-            chosen = ways[index], len(ways)
-            hopping = self._hopping(here, ways[index], touching)
-            if len(hopping) == 0:
-                return chosen
-            touching = np.union1d(touching, hopping)
-
-    def _hopping(self, here: Dynamics, law: ContactLaw, touching: IntArray) -> IntArray:
-        """Return contacts that part, but come back before their gap has a digit: they rest."""
-        _, acceleration = law.solve(here, self.v)
-        speed = here.J_n @ self.v
-        pull = -(here.J_n @ acceleration + here.bias[:, 0])
-        hops = (
-            self._touching(here)
-            & (speed > 0.0)
-            & (speed**2 < 2.0 * pull * LEAST_HOP * self._rounding())
+        return choose(
+            Moment(self.system, self.t, self.q, self.v),
+            self._touching(here),
+            rest_speed=self.options.rest_speed,
+            still=still,
+            least_hop=LEAST_HOP * self._rounding(),
+            draw=lambda n: int(np.random.default_rng(self._draw_seed()).integers(n)),
         )
-        return np.setdiff1d(np.flatnonzero(hops), touching)
 
     def _move(self, law: ContactLaw, num_solutions: int) -> str | None:
-        """Integrate until something happens; tell why the integrator gave up, if it did."""
-        self.q = self._settled(self.q, law.modes)
+        """Integrate until something happens; return why the integrator gave up, if it did."""
+        self.q = settle(self.system, self.q, self.v, self.t, law.modes)
         self.v = law.project(self.system.dynamics(self.q, self.v, self.t), self.v)
+        last = self.parts[-1] if self.parts else None
+        modes = tuple(MODES[i] for i in law.modes)
+        # Where the same modes go on, forces that are not unique have left their cones: only then
+        # is it worth while to look for those in the middle.
+        centered = isinstance(last, Segment) and last.modes == modes
+        here = self.system.dynamics(self.q, self.v, self.t)
+        law = law.settled(here, self.v, centered=centered)
         y = self.layout.pack(self.q, self.v, self.impulse)
         stretch = Stretch(self.system, law, self.layout, self.t, y)
         left = self.options.max_steps - self.num_steps
-        segment, y = stretch.run(self.end_time, self.options.integrator, left, self._rounding())
+        segment, y = stretch.run(self.options.integrator, self.end_time, left, self._rounding())
         self.num_steps += stretch.num_steps
+        self.begun.append(self.t)
         if segment is None:
             self.stalls += 1
             return stretch.trouble

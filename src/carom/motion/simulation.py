@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from carom import checks
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption, InvalidProblem
 from carom.laws.law import ImpactLaw
-from carom.motion.options import Options, is_number
 from carom.motion.run import Motion
+from carom.motion.stretch import Options
 from carom.motion.trajectory import Trajectory
-from carom.systems.system import System
-from carom.typing import ArrayLike
+from carom.systems.system import Dynamics, System
+from carom.typing import ArrayLike, FloatArray
+
+SINGULAR = 1e-13
+"""Smallest eigenvalue of a mass matrix, scaled to a unit diagonal, that counts as inertia."""
 
 
 def simulate(
@@ -39,19 +44,19 @@ def simulate(
     indeterminacy), one is drawn by the seed.
 
     Args:
-        system: What moves; its contacts must be planar.
+        system: System that moves; its contacts must be planar.
         q: Configuration at the start, (nq,).
         v: Velocity at the start, (nv,).
-        duration: How long it moves [s].
-        law: Resolves impacts.
-        seed: Of all draws: the same seed gives the same motion.
+        duration: Duration of the motion [s].
+        law: Law that resolves impacts.
+        seed: Seed of all draws: the same seed gives the same motion.
         start_time: Time at the start [s].
         method: Integrator of scipy: DOP853, RK45, or, for stiff forces, Radau or BDF.
         rtol: Relative accuracy of a step.
         atol: Absolute accuracy of a step.
-        gap_tolerance: Contacts with a gap up to this touch; those that touch at the moment of a
+        gap_tolerance: Largest gap at which contacts touch; those that touch at the moment of a
             collision are one impact [m].
-        rest_speed: Contact velocities up to this count as rest [m/s].
+        rest_speed: Largest contact velocity that counts as rest [m/s].
         zeno_time: Impacts that come ever faster are taken together when the time that is left
             for them is at most this [s].
         max_impacts: Number of impacts that ends the motion.
@@ -63,7 +68,9 @@ def simulate(
         The motion; `status` tells whether it was cut short, and `message` why.
 
     Raises:
-        InvalidProblem: An argument is wrong, or the motion starts with a penetration.
+        InvalidOption: An argument is wrong.
+        InvalidProblem: The system has contacts in space or lacks inertia, or it starts with a
+            penetration.
 
     Examples:
         >>> import carom
@@ -76,20 +83,52 @@ def simulate(
     options = Options(
         method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps, max_step
     )
-    checks.integer("seed", seed, 0, 2**53 - 1)
+    seed = checks.integer("seed", seed, 0, 2**53 - 1)
     if not isinstance(system, System):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"system: expected a carom.System such as carom.systems.PlanarSystem, got "
             f"{type(system).__name__}, which has no bodies to move"
         )
     if not isinstance(law, ImpactLaw):
-        raise InvalidProblem(f"law: expected an impact law such as carom.Routh(), got {law!r}")
-    if not (is_number(duration) and duration >= 0.0):
-        raise InvalidProblem(f"duration: expected a number >= 0, got {duration!r}")
-    if not is_number(start_time):
-        raise InvalidProblem(f"start_time: expected a number, got {start_time!r}")
-    motion = Motion(system, law, options, int(seed), float(start_time), float(duration))
-    motion.start(q, v)
+        raise InvalidOption(f"law: expected an impact law such as carom.Routh(), got {law!r}")
+    duration = checks.positive("duration", duration, or_zero=True)
+    start = float(checks.vector("start_time", np.atleast_1d(start_time), 1)[0])
+    state = checks.vector("q", q, system.nq), checks.vector("v", v, system.nv)
+    _check_start(system.dynamics(*state, start), system.contacts, gap_tolerance)
+    motion = Motion(system, law, options, seed, start, start + duration, *state)
     status, message = motion.run()
     parts = tuple(motion.parts) or (motion.still(),)
-    return Trajectory(system.contacts, motion.layout, parts, status, message, int(seed), system)
+    return Trajectory(system.contacts, motion.layout, parts, status, message, seed, system)
+
+
+def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float) -> None:
+    """Refuse to move a system that has no inertia, contacts in space, or a penetration."""
+    _check_inertia(here.M)
+    if here.J_t.shape[1] != 1:
+        raise InvalidProblem(
+            f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; let the "
+            f"engine move the robot and carom draw its impacts: in MuJoCo, "
+            f"carom.adapters.mujoco.apply before each mujoco.mj_step"
+        )
+    deepest = int(np.argmin(here.phi)) if len(contacts) else 0
+    if len(contacts) and here.phi[deepest] < -gap_tolerance:
+        raise InvalidProblem(
+            f"q: expected no penetration, got contact {contacts[deepest]!r} with a gap of "
+            f"{here.phi[deepest]:.3g} m; move it apart"
+        )
+
+
+def _check_inertia(M: FloatArray) -> None:
+    size = np.sqrt(np.maximum(np.diag(M), 0.0))
+    if not size.all():
+        which = int(np.flatnonzero(size == 0.0)[0])
+        raise InvalidProblem(
+            f"system: expected inertia in every velocity, got none in number {which}"
+        )
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] < SINGULAR:
+        which = int(np.abs(vectors[:, 0]).argmax())
+        raise InvalidProblem(
+            f"system: expected a positive definite mass matrix, got one that is singular, most of "
+            f"all in velocity number {which}; give bodies mass, or leave out a joint"
+        )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.integrate import BDF, DOP853, RK45, Radau
 
-from carom.motion.events import Look, Sight, first_event
-from carom.motion.parts import Layout, Segment, record_step, step_nodes
-from carom.motion.sustained import FREE, HOLDS, NAMES, SLIP, ContactLaw
+from carom import checks
+from carom.motion.events import Sight, first_event
+from carom.motion.parts import MODES, Layout, Segment, record_step, step_nodes
+from carom.motion.sustained import FREE, HOLDS, SLIP, ContactLaw
 from carom.systems.system import System
 from carom.typing import FloatArray
 
@@ -19,13 +24,34 @@ SLIP_ROUNDING = 1e-12
 """Slip against its direction that counts as rounding [m/s]."""
 
 
-class Integrator(NamedTuple):
-    """Which integrator of scipy to use, and how accurately."""
+@dataclass(frozen=True)
+class Options:
+    """Settings of `simulate`, checked."""
 
     method: str
     rtol: float
     atol: float
+    gap_tolerance: float
+    rest_speed: float
+    zeno_time: float
+    max_impacts: int
+    max_steps: int
     max_step: float
+
+    def __post_init__(self) -> None:
+        checks.choice("method", self.method, METHODS)
+        for name in ("rtol", "atol", "gap_tolerance", "rest_speed", "zeno_time"):
+            checks.positive(name, getattr(self, name))
+        if self.max_step != math.inf:
+            checks.positive("max_step", self.max_step)
+        checks.integer("max_impacts", self.max_impacts, 1)
+        checks.integer("max_steps", self.max_steps, 1)
+
+    @property
+    def integrator(self) -> Callable[..., Any]:
+        """Return the integrator of scipy, given all but an equation and where it starts."""
+        kind = METHODS[self.method]
+        return partial(kind, rtol=self.rtol, atol=self.atol, max_step=self.max_step)
 
 
 class Stretch:
@@ -35,9 +61,7 @@ class Stretch:
         self, system: System, law: ContactLaw, layout: Layout, t: float, y: FloatArray
     ) -> None:
         """Take over the state at the start: time t, and q, v and impulses in y."""
-        self.system, self.layout, self.t, self.y = system, layout, t, y
-        q, v, _ = layout.unpack(y)
-        self.law = law.settled(system.dynamics(q, v, t), v)
+        self.system, self.law, self.layout, self.t, self.y = system, law, layout, t, y
         self.closed = np.flatnonzero(law.modes != FREE)
         self.open = np.flatnonzero(law.modes == FREE)
         self.slip = SLIP[law.modes]
@@ -69,14 +93,11 @@ class Stretch:
             # Slip has a condition of its own, which does not end when it has begun.
             margins[self.slip[self.closed] != 0.0, 1] = 1.0
             conditions.append(margins.ravel() + HOLDS)
-        return Sight(
-            np.concatenate(conditions) + self.slack,
-            here.phi[self.open],
-            (here.J_n @ v)[self.open],
-        )
+        rates = here.J_n @ v
+        return Sight(np.concatenate(conditions) + self.slack, here.phi[self.open], rates[self.open])
 
     def run(
-        self, end_time: float, integrator: Integrator, max_steps: int, rounding: float
+        self, integrator: Callable[..., Any], end_time: float, max_steps: int, rounding: float
     ) -> tuple[Segment | None, FloatArray]:
         """Integrate to the next event, or the end; `trouble` says why if neither is reached.
 
@@ -87,15 +108,7 @@ class Stretch:
         coefficients: list[FloatArray] = []
         if end_time <= self.t:
             return None, y
-        solver = METHODS[integrator.method](
-            self.rates,
-            self.t,
-            y,
-            end_time,
-            rtol=integrator.rtol,
-            atol=integrator.atol,
-            max_step=integrator.max_step,
-        )
+        solver = integrator(self.rates, self.t, y, end_time)
         seen = self.see(self.t, y)
         while solver.status == "running" and self.num_steps < max_steps:
             message = solver.step()
@@ -104,7 +117,8 @@ class Stretch:
                 break
             self.num_steps += 1
             start, dense = float(solver.t_old), solver.dense_output()
-            event = first_event(self._look(dense), start, float(solver.t), seen, rounding)
+            look = partial(self._look, dense)
+            event = first_event(look, start, float(solver.t), seen, rounding)
             end = float(solver.t) if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))
@@ -115,8 +129,8 @@ class Stretch:
             seen = self.see(end, y)
         if not coefficients:
             return None, y
-        modes = tuple(NAMES[i] for i in self.law.modes)
+        modes = tuple(MODES[i] for i in self.law.modes)
         return Segment(np.array(knots), np.array(coefficients), modes), y
 
-    def _look(self, dense: Any) -> Look:
-        return lambda t: self.see(t, dense(t))
+    def _look(self, dense: Callable[[float], FloatArray], t: float) -> Sight:
+        return self.see(t, dense(t))

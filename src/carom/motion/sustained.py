@@ -1,30 +1,26 @@
-"""Sustained contact: the finite forces that go with a state, and every choice of modes that works.
+"""Sustained contact: the finite forces of a choice of modes, and whether its conditions hold.
 
 A contact that touches and does not part has a normal acceleration a_n and a force lambda_n with
 0 <= a_n, 0 <= lambda_n and a_n lambda_n = 0. Friction opposes the slip, or, where there is none,
 the slip that begins. A choice of modes for all contacts turns these conditions into linear
 equations, C dv/dt + bias = 0 with forces along G, and some inequalities, the *margins* of the
-choice. Trying all choices finds all solutions: none is Painleve's paradox, several are
-indeterminacy.
+choice. `choice.solutions` tries all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
 
 from carom.kernels import sustained as kernels
 from carom.kernels.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING
-from carom.systems.system import Dynamics
+from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["FREE", "MINUS", "PLUS", "SMOOTH", "STICKING", "ContactLaw", "Sustained", "solutions"]
-
-NAMES = ("free", "sticking", "sliding +", "sliding -", "closed")
+__all__ = ["FREE", "MINUS", "PLUS", "SMOOTH", "STICKING", "ContactLaw", "Sustained", "settle"]
 
 SLIP = np.array([0.0, 0.0, 1.0, -1.0, 0.0])
 """Direction of each mode's slip."""
@@ -44,14 +40,7 @@ HOLDS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sustained:
-    """What contacts do in one choice of modes.
-
-    Attributes:
-        modes: (m,) mode of every contact.
-        force: (m, 2) contact forces, normal first [N].
-        acceleration: (nv,) dv/dt.
-        margin: By how much the tightest condition holds, free of units; >= 0 up to rounding.
-    """
+    """Modes (m,), contact forces (m, 2) and dv/dt (nv,) whose conditions hold by a margin."""
 
     modes: IntArray
     force: FloatArray
@@ -60,20 +49,17 @@ class Sustained:
 
     @property
     def holds(self) -> bool:
-        """Tell whether every condition holds, up to rounding."""
+        """Return whether every condition holds, up to rounding."""
         return self.margin >= -HOLDS
 
 
 @dataclass(frozen=True, eq=False)
 class ContactLaw:
-    """Forces and conditions of one choice of modes, at any state.
+    """Forces and conditions of one choice of modes (m,), at any state.
 
-    Attributes:
-        modes: (m,) mode of every contact.
-        mu: (m,) friction coefficients.
-        resting: (m,) which contacts, if they are free or slide, only begin to.
-        inner: (m, 2) forces that cancel, to be added where contacts depend on each other; they
-            turn the forces of least norm into ones that friction allows.
+    Contacts that are `resting`, if they are free or slide, only begin to. Where contacts depend on
+    each other, `inner` forces (m, 2) that cancel turn those of least norm into ones that friction
+    allows.
     """
 
     modes: IntArray
@@ -134,66 +120,68 @@ class ContactLaw:
         return out
 
     def best_forces(
-        self, here: Dynamics, acceleration: FloatArray, given: FloatArray
+        self, here: Dynamics, given: FloatArray, *, centered: bool = False
     ) -> FloatArray:
         """Return forces (m, 2) with the same acceleration that are deepest in their cones.
 
         Contacts that depend on each other leave a choice of forces; the motion goes on as long as
-        there is one that friction allows.
+        there is one that friction allows. The least of all margins may leave others open. If
+        `centered`, the next least is made as large as it can be, and so on: forces that stay at an
+        edge without need would leave their cone as soon as the load changes.
         """
         closed = np.flatnonzero(self.modes != FREE)
         stick = np.flatnonzero(self.modes == STICKING)
-        _, G = self._rows(here, closed, stick)
         k, n = len(closed), len(closed) + len(stick)
-        edges = np.zeros((2 * len(stick), n + 1))
+        # Rows of all conditions, row @ x <= 0: normal forces, and both edges of each cone.
+        edges = np.zeros((2 * len(stick), n))
         for row, i in enumerate(stick):
             edges[2 * row : 2 * row + 2, np.flatnonzero(closed == i)[0]] = -self.mu[i]
             edges[2 * row : 2 * row + 2, k + row] = 1.0, -1.0
-        normals = np.hstack([-np.eye(k, n), np.zeros((k, 1))])
-        upper = np.vstack([normals, edges])
         units = _scales(here)[:, 1]
-        upper[:, -1] = np.concatenate([units[closed], np.repeat(units[stick], 2)])
-        x = np.concatenate([given[closed, 0], given[stick, 1]])
-        # In the span of the forces alone, so that rounding leaves no equation without a solution.
-        span = _span(G)
-        equations = np.column_stack([span.T, np.zeros(span.shape[1])])
-        result = linprog(
-            np.append(np.zeros(n), -1.0),
-            upper,
-            np.zeros(len(upper)),
-            equations,
-            span.T @ x,
-            bounds=[(None, None)] * n + [(None, 1.0)],
+        conditions = _Conditions(
+            np.vstack([-np.eye(k, n), edges]),
+            np.concatenate([units[closed], np.repeat(units[stick], 2)]),
+            _span(self._rows(here, closed, stick)[1]),
         )
-        if not result.success or result.x is None:
-            return given
+        x = conditions.deepest(np.concatenate([given[closed, 0], given[stick, 1]]), centered)
         force = np.zeros_like(given)
-        force[closed, 0] = result.x[:k]
-        force[closed, 1] = -self._drag[closed] * result.x[:k]
-        force[stick, 1] = result.x[k:n]
+        force[closed, 0] = x[:k]
+        force[closed, 1] = -self._drag[closed] * x[:k]
+        force[stick, 1] = x[k:]
         return force
 
-    def evaluate(self, here: Dynamics, v: FloatArray) -> Sustained:
-        """Return forces, acceleration and the tightest margin, with the best of all forces."""
+    def evaluate(
+        self,
+        here: Dynamics,
+        v: FloatArray,
+        is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
+    ) -> Sustained:
+        """Return forces, acceleration and the tightest margin, with the best of all forces.
+
+        Modes that are beaten whether they hold or not, as their acceleration tells, fail at once.
+        """
         force, acceleration = self.solve(here, v)
-        margins = self.margins(here, force, acceleration)
-        if margins.min(initial=1.0) < 0.0 and self.is_dependent(here):
-            force = self.best_forces(here, acceleration, force)
-            margins = self.margins(here, force, acceleration)
-        if not self._is_kept(here, v, acceleration):
+        if is_beaten(self.modes, acceleration) or not self._is_kept(here, v, acceleration):
             return Sustained(self.modes, force, acceleration, -np.inf)
+        margins = self.margins(here, force, acceleration)
+        # Other forces change no acceleration, so they cannot mend its conditions.
+        fixed = np.concatenate([margins[self.modes == FREE, 0], margins[self._drag != 0.0, 1]])
+        mendable = fixed.min(initial=1.0) >= -HOLDS
+        if mendable and margins.min(initial=1.0) < 0.0 and self.is_dependent(here):
+            force = self.best_forces(here, force)
+            margins = self.margins(here, force, acceleration)
         return Sustained(self.modes, force, acceleration, float(margins.min(initial=1.0)))
 
-    def settled(self, here: Dynamics, v: FloatArray) -> ContactLaw:
+    def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         """Return this law with the inner forces that friction likes best at a state."""
         if not self.is_dependent(here):
             return self
         plain = replace(self, inner=None)
-        force, acceleration = plain.solve(here, v)
-        return replace(self, inner=self.best_forces(here, acceleration, force) - force)
+        force, _ = plain.solve(here, v)
+        return replace(self, inner=self.best_forces(here, force, centered=centered) - force)
 
     def is_dependent(self, here: Dynamics) -> bool:
-        """Tell whether several forces lead to one acceleration."""
+        """Return whether several forces lead to one acceleration."""
         closed = np.flatnonzero(self.modes != FREE)
         stick = np.flatnonzero(self.modes == STICKING)
         if len(closed) == 0:
@@ -224,7 +212,7 @@ class ContactLaw:
         return np.vstack([normal, tangent[stick]]), np.vstack([normal - drag, tangent[stick]])
 
     def _is_kept(self, here: Dynamics, v: FloatArray, acceleration: FloatArray) -> bool:
-        """Tell whether forces exist that keep closed contacts closed, and sticking ones still."""
+        """Return whether forces exist that keep closed contacts closed, and sticking ones still."""
         closed = self.modes != FREE
         stick = self.modes == STICKING
         a_n = here.J_n @ acceleration + here.bias[:, 0]
@@ -234,37 +222,71 @@ class ContactLaw:
         return bool((np.abs(a_n) <= slack)[closed].all() and (np.abs(a_t) <= slack)[stick].all())
 
 
-def solutions(
-    here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
-) -> Iterator[tuple[ContactLaw, Sustained]]:
-    """Yield every choice of modes whose conditions hold.
+@dataclass(frozen=True, eq=False)
+class _Conditions:
+    """What friction asks of forces x: rows @ x <= 0, with margins in `units` (r,) [N].
 
-    Args:
-        here: The system at the state.
-        v: (nv,) velocity.
-        mu: (m,) friction coefficients.
-        touching: Contacts that touch and do not part.
-        slip: (m,) sign of each contact's slip, 0 at rest.
+    The acceleration is kept: `span` (n, rank) is a basis of the forces that have an effect.
     """
-    resting = np.zeros(len(mu), dtype=np.bool_)
-    resting[touching] = True
-    for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
-        modes = np.zeros(len(mu), dtype=np.int64)
-        modes[touching] = choice
-        # A contact that slides already has no condition on how its slip goes on.
-        begins = resting & ~((slip != 0.0) & (modes != FREE))
-        law = ContactLaw(modes, mu, begins)
-        found = law.evaluate(here, v)
-        if found.holds:
-            yield law, found
+
+    rows: FloatArray
+    units: FloatArray
+    span: FloatArray
+
+    def deepest(self, x: FloatArray, centered: bool) -> FloatArray:
+        """Return the forces whose least margin is largest, or x where there are none better."""
+        effect = self.span.T @ x
+        levels = np.zeros(len(self.rows))
+        active = np.ones(len(self.rows), np.bool_)
+        if centered:
+            # A margin that no inner force changes would hide all others.
+            moved = self.rows - self.rows @ self.span @ self.span.T
+            active = np.linalg.norm(moved, axis=1) > DEPENDENT * np.linalg.norm(self.rows, axis=1)
+            levels[~active] = self.rows[~active] @ x / -self.units[~active]
+        while active.any():
+            found = self._raise(effect, levels, active)
+            if found is None:
+                break
+            x, level, binding = found
+            if not centered or level >= 1.0 or not binding.any():
+                break
+            # Relaxed by rounding, so that the next search has a solution.
+            levels[binding] = level - DEPENDENT
+            active &= ~binding
+        return x
+
+    def _raise(
+        self, effect: FloatArray, levels: FloatArray, active: BoolArray
+    ) -> tuple[FloatArray, float, BoolArray] | None:
+        """Raise the least of the active margins; return forces, that margin, and what binds it."""
+        n = self.rows.shape[1]
+        # In the span of the forces alone, so that rounding leaves no equation without a solution.
+        result = linprog(
+            np.append(np.zeros(n), -1.0),
+            np.column_stack([self.rows, np.where(active, self.units, 0.0)]),
+            np.where(active, 0.0, -levels * self.units),
+            np.column_stack([self.span.T, np.zeros(self.span.shape[1])]),
+            effect,
+            bounds=[(None, None)] * n + [(None, 1.0)],
+        )
+        if not result.success or result.x is None:
+            return None
+        binding = active & (np.asarray(result.ineqlin.marginals) < -DEPENDENT)
+        return np.asarray(result.x[:n]), float(result.x[n]), binding
 
 
-def _options(mu: float, slip: float) -> tuple[int, ...]:
-    if mu == 0.0:
-        return (SMOOTH, FREE)
-    if slip != 0.0:
-        return (PLUS if slip > 0.0 else MINUS, FREE)
-    return (STICKING, PLUS, MINUS, FREE)
+def settle(system: System, q: FloatArray, v: FloatArray, t: float, modes: IntArray) -> FloatArray:
+    """Return the configuration nearest to q in which closed contacts have no gap."""
+    closed = np.flatnonzero(modes != FREE)
+    for _ in range(3):
+        here = system.dynamics(q, v, t)
+        gaps = here.phi[closed]
+        if len(closed) == 0 or np.abs(gaps).max() <= 1e-15:
+            break
+        step = np.linalg.solve(here.M, here.J_n[closed].T)
+        change = step @ np.linalg.lstsq(here.J_n[closed] @ step, gaps, rcond=1e-10)[0]
+        q = q - system.velocity_map(q) @ change
+    return q
 
 
 def _span(G: FloatArray) -> FloatArray:

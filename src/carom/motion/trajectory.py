@@ -7,19 +7,26 @@ are continuous in s; in t velocities and impulses jump.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom.errors import InvalidProblem
+from carom import checks, io, notebook
+from carom.errors import InvalidOption
 from carom.motion.parts import Impact, Layout, Segment, States
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.systems.system import System
+
+
+MOST_ROWS = 20
+"""Number of rows that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +39,11 @@ class Trajectory:
         parts: Segments and impacts, in their order.
         status: "finished", or why the motion ends before its time, in one word or two.
         message: The same as a sentence that says what to do.
-        seed: Of every draw.
-        system: The system that moved; None if it was loaded without.
+        seed: Seed of every draw.
+        system: The system that moved; None after loading, until `with_system` gives it.
+
+    Raises:
+        InvalidOption: Parts do not fit each other, the contacts or the system.
 
     Examples:
         A block rocks on its corner A with 0.3 rad/s, falls back, and pivots on B with 0.7 of that.
@@ -49,7 +59,7 @@ class Trajectory:
         >>> impact.v[:, 2].round(6).tolist(), round(impact.energy_lost, 6)
         ([-0.3, -0.21], 0.03825)
 
-        All states, one a row, and any others:
+        All states, one per row, and any others:
 
         >>> len(motion.t) == len(motion.q) == len(motion.v) == len(motion.states.s)
         True
@@ -59,6 +69,17 @@ class Trajectory:
         ([[-0.3, 0.15, 0.3]], True)
         >>> motion.require_system() is block.system
         True
+
+        A file keeps everything but the system, which may be any Python object:
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "motion.npz"
+        ...     motion.save(path)
+        ...     loaded = carom.load(path).with_system(block.system)
+        >>> loaded.status, bool((loaded.energy == motion.energy).all())
+        ('finished', True)
     """
 
     contacts: tuple[str, ...]
@@ -67,7 +88,49 @@ class Trajectory:
     status: str
     message: str
     seed: int
-    system: System | None = None
+    system: System | None = field(default=None, metadata={"saved": False})
+
+    def __post_init__(self) -> None:
+        self._check_parts()
+        for name in ("status", "message"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidOption(f"{name}: expected text, got {getattr(self, name)!r}")
+        checks.integer("seed", self.seed, 0)
+        nq, nv, _ = self.layout
+        system = self.system
+        expected = (nq, nv, self.contacts)
+        if system is not None and (system.nq, system.nv, system.contacts) != expected:
+            raise InvalidOption(
+                f"system: expected one with {nq} coordinates and contacts "
+                f"{', '.join(self.contacts)}, got {system.nq} and {', '.join(system.contacts)}"
+            )
+
+    def _check_parts(self) -> None:
+        """Refuse parts that do not fit each other or the contacts."""
+        nq, nv, m = self.layout
+        if m != len(self.contacts) or len(set(self.contacts)) != m:
+            raise InvalidOption(f"contacts: expected {m} names, got {self.contacts!r}")
+        if not self.parts:
+            raise InvalidOption("parts: expected at least one segment or impact, got none")
+        for part in self.parts:
+            if isinstance(part, Segment):
+                fits = (len(part.modes), part.coefficients.shape[2]) == (m, self.layout.size)
+            elif isinstance(part, Impact):
+                got = (part.q.shape[1], part.v.shape[1], part.impulse.shape[1])
+                fits = got == (nq, nv, m) and set(part.contacts) <= set(self.contacts)
+            else:
+                raise InvalidOption(f"parts: expected segments and impacts, got {part!r}")
+            if not fits:
+                raise InvalidOption(
+                    f"parts: expected {nq} coordinates, {nv} velocities and contacts "
+                    f"{', '.join(self.contacts)} in each, got others in that at {part.start:g} s"
+                )
+        for before, after in pairwise(self.parts):
+            if before.end != after.start:
+                raise InvalidOption(
+                    f"parts: expected each to begin where the one before it ends, got "
+                    f"{after.start!r} s after {before.end!r} s"
+                )
 
     def __repr__(self) -> str:
         count = len(self.impacts)
@@ -75,6 +138,33 @@ class Trajectory:
             f"Trajectory({self.status}, t = {self.start_time:g} … {self.end_time:g} s, "
             f"{count} impact{'' if count == 1 else 's'})"
         )
+
+    def _repr_html_(self) -> str:
+        head = ("from [s]", "to [s]", "what", "contacts", "energy lost [J]")
+        rows = [_row(self.contacts, part) for part in self.parts[:MOST_ROWS]]
+        notes = (self.message, f"{len(self.segments)} segments and {len(self.impacts)} impacts")
+        return notebook.page(repr(self), head, rows, notes, figure_of=self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the motion to a .json or .npz file; `carom.load` reads it.
+
+        The system is left out: it may be any Python object.
+
+        Args:
+            path: The file.
+        """
+        io.save(self, path)
+
+    def with_system(self, system: System) -> Trajectory:
+        """Return the same motion with its system, which energy and animation need.
+
+        Args:
+            system: The system that moved.
+
+        Raises:
+            InvalidOption: The system has other coordinates or contacts.
+        """
+        return replace(self, system=system)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -88,7 +178,7 @@ class Trajectory:
 
     @property
     def is_finished(self) -> bool:
-        """Tell whether the motion lasts as long as was asked."""
+        """Return whether the motion lasts as long as was asked."""
         return self.status == "finished"
 
     @property
@@ -139,7 +229,7 @@ class Trajectory:
         """Return the energy at `states`, (n,) [J].
 
         Raises:
-            InvalidProblem: The trajectory was loaded without its system.
+            InvalidOption: The trajectory was loaded and has no system yet.
         """
         system = self.require_system()
         return np.array(
@@ -150,13 +240,10 @@ class Trajectory:
         """Return the system.
 
         Raises:
-            InvalidProblem: The trajectory was loaded without it.
+            InvalidOption: The trajectory was loaded and has none yet.
         """
         if self.system is None:
-            raise InvalidProblem(
-                "this trajectory was loaded without its system; give it to load_trajectory(path, "
-                "system=...)"
-            )
+            raise InvalidOption("a loaded motion has no system yet; give it by with_system(system)")
         return self.system
 
     def at(self, *, t: ArrayLike | None = None, s: ArrayLike | None = None) -> States:
@@ -169,20 +256,17 @@ class Trajectory:
             s: (n,) values of the paper's parameter, or one, in place of times.
 
         Raises:
-            InvalidProblem: Both or none are given, or one lies outside of the motion.
+            InvalidOption: Both or none are given, or one lies outside of the motion.
         """
-        if (t is None) == (s is None):
-            raise InvalidProblem("at: give either t or s")
         clock, values = ("t", t) if s is None else ("s", s)
-        try:
-            asked = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise InvalidProblem(f"{clock}: expected numbers ({error})") from error
+        if values is None or (t is not None and s is not None):
+            raise InvalidOption("at: give either t or s")
+        asked = np.atleast_1d(checks.floats(clock, values))
         if asked.ndim != 1:
-            raise InvalidProblem(f"{clock}: expected a number or a list, got shape {asked.shape}")
+            raise InvalidOption(f"{clock}: expected a number or a list, got shape {asked.shape}")
         bounds = self._bounds(clock)
         if not ((asked >= bounds[0]) & (asked <= bounds[-1])).all():
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"{clock}: expected values from {bounds[0]:g} to {bounds[-1]:g}, got "
                 f"{float(asked.min())!r} to {float(asked.max())!r}"
             )
@@ -192,8 +276,8 @@ class Trajectory:
         for index in np.unique(which):
             rows = which == index
             found = self._part_states(self.parts[index], clock, asked[rows])
-            for column, values in zip(out, found, strict=True):
-                column[rows] = values
+            for column, value in zip(out, found, strict=True):
+                column[rows] = value
         return out
 
     def _bounds(self, clock: str) -> FloatArray:
@@ -247,6 +331,15 @@ class Trajectory:
             below = self._segment_states(part, middle).s < s
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return 0.5 * (low + high)
+
+
+def _row(contacts: tuple[str, ...], part: Segment | Impact) -> tuple[str, ...]:
+    """Return the row of a table that describes a part."""
+    times = f"{part.start:.6g}", f"{part.end:.6g}"
+    if isinstance(part, Impact):
+        return (*times, part.kind, ", ".join(part.contacts), f"{part.energy_lost:.3g}")
+    doing = (f"{name} {mode}" for name, mode in zip(contacts, part.modes, strict=True))
+    return (*times, "smooth", ", ".join(doing), "")
 
 
 def _interpolate(x: FloatArray, knots: FloatArray, values: FloatArray) -> FloatArray:

@@ -12,23 +12,18 @@ from carom.systems.system import Dynamics
 from carom.typing import BoolArray, FloatArray
 
 SLOW_SLIP = 10.0
-"""Slip ends with the impacts if it is no faster than so many times what is lost of the normals."""
+"""Slip ends with the impacts if it is at most this many times what the normals lose."""
 
 
 class Accumulation(NamedTuple):
-    """How a sequence of impacts goes on to its limit.
-
-    Attributes:
-        duration: Time until the limit [s].
-        impulse: (m, 2) impulses until then, contact by contact [N s].
-    """
+    """Time until the limit of a sequence of impacts [s], and impulses (m, 2) until then [N s]."""
 
     duration: float
     impulse: FloatArray
 
 
 WINDOW = 8
-"""So many impacts in a row must come ever faster before they count as an accumulation."""
+"""Number of impacts in a row that must come ever faster to count as an accumulation."""
 
 SLOWEST = 0.95
 """Largest ratio of intervals that counts as shrinking."""
@@ -43,12 +38,8 @@ def accumulation(
     """Extrapolate impacts that come ever faster [Zeno], or return None.
 
     Two intervals are taken together, because contacts often take turns: with r the ratio of two
-    intervals to the two before, what is left is (the last two) r / (1 - r).
-
-    Args:
-        times: Times of the impacts, the latest last [s].
-        impulses: Impulses (m, 2) accrued up to and including each [N s].
-        shortest: Time that must not be longer than what is left, for this to be called [s].
+    intervals to the two before, what is left is (the last two) r / (1 - r). It must be no longer
+    than `shortest` [s]. Impulses (m, 2) are those accrued up to and including each impact.
     """
     if len(times) < WINDOW + 1:
         return None

@@ -81,7 +81,7 @@ class FiniteSet(PointSet):
             object.__setattr__(self, name, value)
         self._check_shapes()
 
-    def _path(self, i: int) -> ImpactPath:
+    def path(self, i: int) -> ImpactPath:
         return ImpactPath.of_impulses(self.problem, self.steps[i])
 
 

@@ -29,8 +29,12 @@ class PointSet(OutcomeSet):
     unfinished: tuple[str, ...]
 
     @abstractmethod
-    def _path(self, i: int) -> ImpactPath:
-        """Return the path to outcome i."""
+    def path(self, i: int) -> ImpactPath:
+        """Return the path to outcome i, which may have the same velocity as others.
+
+        Args:
+            i: Index of the outcome.
+        """
 
     def _check_shapes(self) -> None:
         """Raise an error if arrays do not fit together, as in a damaged file."""
@@ -97,7 +101,7 @@ class PointSet(OutcomeSet):
         distance, i = self._tree.query(checks.vector("v", v, self.problem.num_velocities))
         if distance > tol:
             raise InvalidOption(f"v: expected an outcome; the nearest is {distance:.3g} away")
-        return self._path(int(i))
+        return self.path(int(i))
 
     def summary(self) -> str:
         return describe_points(self)

@@ -95,6 +95,6 @@ class SampledSet(PointSet):
             raise CaromError(f"{self.law}: these samples have no origin that could run them again")
         return self.origin.replay(self.problem)
 
-    def _path(self, i: int) -> ImpactPath:
+    def path(self, i: int) -> ImpactPath:
         number = i if self.numbers is None else int(self.numbers[i])
         return self._replay.path(number, int(self.num_steps[i]))

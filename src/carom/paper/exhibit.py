@@ -1,4 +1,4 @@
-"""A numbered figure or table of the paper, and what becomes of it when it is made again."""
+"""Numbered figures and tables of the paper, and what reproducing one gives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Progress = Callable[[int, int], None]
-"""Is told how much is done, and how much there is."""
+"""Called with how much is done, and how much there is."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence of the paper about an exhibit, held against what came out here.
-
-    Attributes:
-        sentence: What the paper says, in other words.
-        agrees: Whether it came out so.
-        measured: What came out, in numbers.
-    """
+    """A sentence of the paper, in other words, whether it agrees here, and what was measured."""
 
     sentence: str
     agrees: bool
@@ -49,13 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with a heading each.
-
-    Attributes:
-        columns: Headings, with units.
-        rows: The numbers or words under them.
-        shown: Whether the report prints it, beside giving it as a file.
-    """
+    """Numbers or words under headings with units; the page prints it only if `shown`."""
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[object]]
@@ -64,14 +52,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What an exhibit came to.
-
-    Attributes:
-        remarks: What agrees with the paper and what differs, and why.
-        figures: Pictures by their names.
-        tables: The data by their names.
-        findings: Sentences of the paper, judged.
-    """
+    """What an exhibit came to: what agrees and what differs, pictures and data by their names."""
 
     remarks: str
     figures: dict[str, Figure] = field(default_factory=dict)
@@ -79,20 +60,31 @@ class Made:
     findings: tuple[Finding, ...] = ()
 
 
+Maker = Callable[[Effort, Progress], Made]
+
+
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of the paper that can be made again.
+    """A figure or table of the paper that can be reproduced.
 
     Attributes:
-        name: How the command line calls it.
-        place: Where it is in the paper, e.g. "Figure 9" with its label.
+        name: Name on the command line.
+        place: Number in the paper, with its label.
         title: What it shows.
-        make: Makes it.
-        seconds: About how long that takes, in full and quickly, to foretell the end.
+        make: Function that reproduces it.
+        seconds: Approximate duration, in full and quickly, for the progress bar.
     """
 
     name: str
     place: str
     title: str
-    make: Callable[[Effort, Progress], Made]
+    make: Maker
     seconds: tuple[float, float]
+
+
+def exhibit(
+    name: str, place: str, title: str, seconds: float, quickly: float | None = None
+) -> Callable[[Maker], Exhibit]:
+    """Make a function the maker of an exhibit."""
+    times = seconds, seconds if quickly is None else quickly
+    return lambda make: Exhibit(name, place, title, make, times)

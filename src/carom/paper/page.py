@@ -1,4 +1,4 @@
-"""One page with everything in it: pictures, tables, data, and words about them."""
+"""One page that holds everything: pictures, tables, data and text."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ FEWER = (
     "Exhibits that were made with --quick have fewer samples and runs than the paper, so that sets "
     "look thinner and sentences about rare outcomes may fail."
 )
+MACHINE = (
+    f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
+    f"{os.cpu_count()} cores"
+)
 AS_PUBLISHED = "Samples are as many as in the paper."
 
 
 def write(out: Path, pairs: Sequence[tuple[Exhibit, Kept]], *, num_left: int) -> None:
-    """Write the page of the exhibits that are there so far, with so many still to come."""
+    """Write the page of the exhibits that are there so far."""
     template = Template(files("carom.paper").joinpath("page.html").read_text(encoding="utf-8"))
-    findings = [finding for _, one in pairs for finding in one.findings]
     text = template.substitute(
         version=__version__,
-        agreeing=sum(finding.agrees for finding in findings),
-        judged=len(findings),
+        agreeing=sum(one.num_agreeing for _, one in pairs),
+        judged=sum(len(one.findings) for _, one in pairs),
         effort=FEWER if any(one.quick for _, one in pairs) else AS_PUBLISHED,
-        machine=html.escape(_machine()),
+        machine=html.escape(MACHINE),
         seconds=f"{sum(one.seconds for _, one in pairs):.0f}",
         unfinished=f"; {num_left} more are still to come" if num_left else "",
         contents="\n".join(_contents_row(exhibit, one) for exhibit, one in pairs),
@@ -42,17 +45,11 @@ def write(out: Path, pairs: Sequence[tuple[Exhibit, Kept]], *, num_left: int) ->
     write_atomically(out / PAGE, text.encode())
 
 
-def _machine() -> str:
-    python = platform.python_version()
-    return f"Python {python} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-
-
 def _contents_row(exhibit: Exhibit, kept: Kept) -> str:
-    agreeing = sum(finding.agrees for finding in kept.findings)
     return (
         f'<tr><td>{html.escape(exhibit.place)}</td><td class="words">'
         f'<a href="#{exhibit.name}">{html.escape(exhibit.title)}</a></td>'
-        f"<td>{agreeing} of {len(kept.findings)}</td><td>{kept.seconds:.1f}</td></tr>"
+        f"<td>{kept.num_agreeing} of {len(kept.findings)}</td><td>{kept.seconds:.1f}</td></tr>"
     )
 
 

@@ -1,22 +1,17 @@
-"""Exhibits on disk: a folder each, with a record that is written last."""
+"""Exhibits on disk: one folder each, with a record that is written last."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from carom import __version__
 from carom.io import write_atomically
 from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RECORD = "exhibit.json"
 DPI = 130
@@ -27,12 +22,12 @@ class Kept:
     """An exhibit as it lies on disk.
 
     Attributes:
-        folder: Where its files are.
+        folder: Folder of its files.
         remarks: What agrees with the paper and what differs.
         findings: Sentences of the paper, judged.
         figures: File names of pictures.
         tables: File names of data.
-        shown: Those of them that the report prints.
+        shown: Those of them that the page prints.
         seconds: How long it took to make.
         quick: Whether it was made with fewer samples than the paper.
         was_there: Whether it is from an earlier run.
@@ -48,54 +43,52 @@ class Kept:
     quick: bool = False
     was_there: bool = False
 
+    @property
+    def num_agreeing(self) -> int:
+        """Return how many findings agree."""
+        return sum(finding.agrees for finding in self.findings)
 
-def keep(folder: Path, exhibit: Exhibit, made: Made, effort: Effort, start: float) -> Kept:
-    """Write an exhibit; its record comes last, so that what is interrupted does not count.
 
-    Args:
-        folder: Where the exhibit gets a folder of its own.
-        exhibit: What was made.
-        made: What it came to.
-        effort: How much work was put into it.
-        start: When the work began, by `time.perf_counter`.
-    """
-    place = folder / exhibit.name
-    place.mkdir(parents=True, exist_ok=True)
-    (place / RECORD).unlink(missing_ok=True)
-    figures = {f"{name}.png": _png(figure) for name, figure in made.figures.items()}
-    tables = {f"{name}.csv": _csv(table) for name, table in made.tables.items()}
-    for name, content in {**figures, **tables}.items():
-        write_atomically(place / name, content)
+def keep(out: Path, exhibit: Exhibit, made: Made, effort: Effort, seconds: float) -> Kept:
+    """Write an exhibit; its record comes last, so that what is interrupted does not count."""
+    folder = out / exhibit.name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RECORD).unlink(missing_ok=True)
+    for name, figure in made.figures.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=DPI)
+        write_atomically(folder / f"{name}.png", buffer.getvalue())
+    for name, table in made.tables.items():
+        write_atomically(folder / f"{name}.csv", _csv(table))
     kept = Kept(
-        folder=place,
+        folder=folder,
         remarks=made.remarks,
         findings=made.findings,
-        figures=tuple(figures),
-        tables=tuple(tables),
+        figures=tuple(f"{name}.png" for name in made.figures),
+        tables=tuple(f"{name}.csv" for name in made.tables),
         shown=tuple(f"{name}.csv" for name, table in made.tables.items() if table.shown),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         quick=effort.quick,
     )
     record = {"key": _key(effort), **asdict(kept), "folder": exhibit.name}
     del record["was_there"]
-    write_atomically(place / RECORD, (json.dumps(record, indent=2) + "\n").encode())
+    write_atomically(folder / RECORD, (json.dumps(record, indent=2) + "\n").encode())
     return kept
 
 
-def find(folder: Path, exhibit: Exhibit, effort: Effort) -> Kept | None:
+def find(out: Path, exhibit: Exhibit, effort: Effort) -> Kept | None:
     """Return an exhibit that an earlier run of the same kind left, if it is whole."""
-    place = folder / exhibit.name
+    folder = out / exhibit.name
     try:
-        record: dict[str, Any] = json.loads((place / RECORD).read_text(encoding="utf-8"))
+        record: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         if record.pop("key") != _key(effort):
             return None
         record["findings"] = tuple(Finding(**finding) for finding in record["findings"])
-        for field in ("figures", "tables", "shown"):
-            record[field] = tuple(record[field])
-        kept = Kept(**record | {"folder": place, "was_there": True})
+        names = {key: tuple(record[key]) for key in ("figures", "tables", "shown")}
+        kept = Kept(**record | names | {"folder": folder, "was_there": True})
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    whole = all((place / name).is_file() for name in (*kept.figures, *kept.tables))
+    whole = all((folder / name).is_file() for name in (*kept.figures, *kept.tables))
     return kept if whole else None
 
 
@@ -111,20 +104,11 @@ def _key(effort: Effort) -> dict[str, object]:
     return {"carom": __version__, "quick": effort.quick}
 
 
-def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI)
-    return buffer.getvalue()
-
-
 def _csv(table: Table) -> bytes:
+    """Return a table with floats in nine digits, which are more than a plot shows."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows(map(_plain, table.rows))
+    for row in table.rows:
+        writer.writerow([f"{x:.9g}" if isinstance(x, float) else x for x in row])
     return buffer.getvalue().encode()
-
-
-def _plain(row: Sequence[object]) -> list[object]:
-    """Return a row with floats in nine digits, which are more than a plot shows."""
-    return [f"{value:.9g}" if isinstance(value, float) else value for value in row]

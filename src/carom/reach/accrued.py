@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import ppl
-from gmpy2 import mpq
 
 from carom.reach.flow import Flow, Part, vertices
 from carom.reach.inclusion import Cell, Inclusion
@@ -77,15 +76,3 @@ def most_impulse(search: Search) -> tuple[Node, Exact]:
     """Return the final node and point with the largest s in a search."""
     ends = [(node, y) for node in search.finals() for y in vertices(node.reached)]
     return max(ends, key=lambda end: end[1][-1])
-
-
-def corners_at(search: Search, s: mpq) -> list[Exact]:
-    """Return the vertices of what is reached with accrued impulse s."""
-    size = search.flow.inclusion.dimension
-    corners = []
-    for node in (node for nodes in search.known.values() for node in nodes):
-        part = ppl.C_Polyhedron(node.reached)
-        part.add_constraint(s.denominator * ppl.Variable(size - 1) == s.numerator)
-        if not part.is_empty():
-            corners += vertices(part)
-    return corners

@@ -47,7 +47,7 @@ def load(name: str, **parameters: float) -> Scene:
 
     Raises:
         UnknownScene: There is no such scene.
-        InvalidProblem: A parameter is out of range; the message names it.
+        InvalidOption: A parameter is out of range; the message names it.
 
     Examples:
         >>> import carom

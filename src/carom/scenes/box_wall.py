@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from carom.errors import InvalidProblem
-from carom.scenes.scene import Scene, require_positive
-from carom.systems import FLOOR, Body, Disc, HalfPlane, PlanarSystem, PlaneContact, Polygon
+from carom.scenes.scene import Scene, require_angle, require_positive
+from carom.systems import FLOOR, Body, Disc, HalfPlane, PlanarSystem, PlaneContact
 
 WALL = HalfPlane(point=(0.0, 0.0), normal=(-1.0, 0.0))
 """The wall x = 0, with the box on its left."""
@@ -33,7 +32,7 @@ def make(
         speed: Speed towards the wall [m/s].
 
     Raises:
-        InvalidProblem: A length or the mass is not positive, or the tilt is out of range.
+        InvalidOption: A length or the mass is not positive, or the tilt is out of range.
 
     Examples:
         The box slides along the floor, and hits the wall with its speed.
@@ -44,20 +43,14 @@ def make(
         [-2.0, 0.0]
     """
     require_positive(side=side, mass=mass)
-    if not 0.0 < tilt < math.pi / 2:
-        raise InvalidProblem(f"tilt must lie between 0 and pi/2, got {tilt!r}")
-    half = side / 2
-    box = Body(
-        name="box",
-        mass=mass,
-        inertia=mass * side**2 / 6,
-        outline=(Polygon(((-half, -half), (half, -half), (half, half), (-half, half))),),
-    )
+    require_angle("tilt", tilt, math.pi / 2)
+    box = Body.box("box", side, side, mass)
+    left, right = (-side / 2, -side / 2), (side / 2, -side / 2)
     system = PlanarSystem(
         bodies=[box],
         contacts=[
-            PlaneContact("A", Disc("box", (-half, -half)), FLOOR, mu),
-            PlaneContact("B", Disc("box", (half, -half)), WALL, mu),
+            PlaneContact("A", Disc("box", left), FLOOR, mu),
+            PlaneContact("B", Disc("box", right), WALL, mu),
         ],
     )
     q = np.array([0.0, 0.0, math.pi / 2 - tilt])

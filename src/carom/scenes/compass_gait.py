@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from carom.errors import InvalidProblem
-from carom.scenes.scene import Scene, require_positive, velocity_at_rest
+from carom.scenes.scene import Scene, require_angle, require_positive, velocity_at_rest
 from carom.systems import (
     FLOOR,
     Body,
@@ -47,7 +46,7 @@ def make(
         mu: Friction coefficient.
 
     Raises:
-        InvalidProblem: A length or the mass is not positive, or the pitch is out of range.
+        InvalidOption: A length or the mass is not positive, or the pitch is out of range.
 
     Examples:
         >>> import carom
@@ -56,8 +55,7 @@ def make(
         -0.489
     """
     require_positive(leg_length=leg_length, mass=mass)
-    if not 0.0 < leg_pitch < math.pi / 2:
-        raise InvalidProblem(f"leg_pitch must lie between 0 and pi/2, got {leg_pitch!r}")
+    require_angle("leg_pitch", leg_pitch, math.pi / 2)
     foot = (0.0, -leg_length)
     legs = [
         Body(

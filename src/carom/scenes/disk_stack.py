@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from carom.scenes.scene import Scene, require_positive
-from carom.systems import FLOOR, Body, Circle, Disc, DiscContact, PlanarSystem, PlaneContact
+from carom.systems import FLOOR, Body, Disc, DiscContact, PlanarSystem, PlaneContact
 
 
 def make(
@@ -29,7 +29,7 @@ def make(
         speed: Downward speed of the top disc [m/s].
 
     Raises:
-        InvalidProblem: The radius or the mass is not positive.
+        InvalidOption: The radius or the mass is not positive.
 
     Examples:
         The top disc falls on the others along normals that are 30 degrees from the vertical.
@@ -41,12 +41,8 @@ def make(
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))
-    bodies = [
-        Body(disc.body, mass, mass * radius**2 / 2, outline=(Circle(radius=radius),))
-        for disc in (left, right, top)
-    ]
     system = PlanarSystem(
-        bodies=bodies,
+        bodies=[Body.disc(disc.body, radius, mass) for disc in (left, right, top)],
         contacts=[
             PlaneContact("A", left, FLOOR, mu),
             PlaneContact("B", right, FLOOR, mu),

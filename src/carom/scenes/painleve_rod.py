@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from carom.errors import InvalidProblem
-from carom.scenes.scene import Scene, require_positive
+from carom.scenes.scene import Scene, require_angle, require_positive
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Polygon
 
 
@@ -35,7 +34,7 @@ def make(
         rate: Angular velocity [rad/s].
 
     Raises:
-        InvalidProblem: The length, mass or speed is not positive, or the angle is out of range.
+        InvalidOption: The length, mass or speed is not positive, or the angle is out of range.
 
     Examples:
         Nothing collides, and still the impact takes the rod off the floor.
@@ -48,8 +47,7 @@ def make(
         ('slides -, then sticks',)
     """
     require_positive(length=length, mass=mass, speed=speed)
-    if not 0.0 < angle < math.pi:
-        raise InvalidProblem(f"angle must lie between 0 and pi, got {angle!r}")
+    require_angle("angle", angle, math.pi)
     half = length / 2
     rod = Body("rod", mass, mass * length**2 / 12, outline=(Polygon(((-half, 0.0), (half, 0.0))),))
     system = PlanarSystem([rod], [PlaneContact("A", Disc("rod", (-half, 0.0)), FLOOR, mu)])

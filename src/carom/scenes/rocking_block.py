@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from carom.scenes.scene import Scene, require_positive
-from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Polygon
+from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
 
 DROP_SPEED = math.sqrt(2 * 9.81 * 0.01)
 """Speed after a fall of 1 cm [m/s]."""
@@ -31,7 +31,7 @@ def make(
         speed: Downward speed at the impact [m/s].
 
     Raises:
-        InvalidProblem: A length or the mass is not positive.
+        InvalidOption: A length or the mass is not positive.
 
     Examples:
         >>> import carom
@@ -42,25 +42,20 @@ def make(
         [0.0, -1.0, 0.0]
     """
     require_positive(width=width, height=height, mass=mass)
-    x, y = width / 2, height / 2
-    block = Body(
-        name="block",
-        mass=mass,
-        inertia=mass * (width**2 + height**2) / 12,
-        outline=(Polygon(((-x, -y), (x, -y), (x, y), (-x, y))),),
-    )
+    block = Body.box("block", width, height, mass)
+    left, right = (-width / 2, -height / 2), (width / 2, -height / 2)
     system = PlanarSystem(
         bodies=[block],
         contacts=[
-            PlaneContact("A", Disc("block", (-x, -y)), FLOOR, mu),
-            PlaneContact("B", Disc("block", (x, -y)), FLOOR, mu),
+            PlaneContact("A", Disc("block", left), FLOOR, mu),
+            PlaneContact("B", Disc("block", right), FLOOR, mu),
         ],
     )
     return Scene(
         name="rocking-block",
         description="a block drops flat on the floor and hits with two corners at once",
         system=system,
-        q=np.array([0.0, y, 0.0]),
+        q=np.array([0.0, height / 2, 0.0]),
         v=np.array([0.0, -speed, 0.0]),
         step_impulse=0.3,
         max_steps=10,

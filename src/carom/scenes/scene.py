@@ -1,15 +1,15 @@
 """A scene: a system at the moment of an impact, with the settings that resolve it well."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import InvalidOption
 from carom.problem import ImpactProblem
 from carom.systems import System
+from carom.typing import ArrayLike, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,8 @@ class Scene:
     name: str
     description: str
     system: System
-    q: NDArray[np.float64]
-    v: NDArray[np.float64]
+    q: FloatArray
+    v: FloatArray
     step_impulse: float
     max_steps: int
     num_samples: int
@@ -64,7 +64,7 @@ class Scene:
 
 def velocity_at_rest(
     system: System, q: ArrayLike, v: ArrayLike, contact: str, free: Sequence[int]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return `v` with the entries `free` chosen so that one planar contact stands still.
 
     Solves J_c v = 0 for the two entries `free`, with J_c the contact's normal and tangent rows,
@@ -83,5 +83,10 @@ def velocity_at_rest(
 def require_positive(**values: float) -> None:
     """Refuse a parameter that is not positive and finite."""
     for name, value in values.items():
-        if not (value > 0.0 and math.isfinite(value)):
-            raise InvalidProblem(f"{name} must be positive and finite, got {value!r}")
+        checks.positive(name, value)
+
+
+def require_angle(name: str, value: float, most: float) -> None:
+    """Refuse an angle that does not lie between 0 and another one [rad]."""
+    if not (checks.is_number(value) and 0.0 < value < most):
+        raise InvalidOption(f"{name}: expected an angle between 0 and {most:.4g}, got {value!r}")

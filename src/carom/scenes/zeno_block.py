@@ -28,7 +28,7 @@ def make(
         rate: Angular velocity at the start [rad/s].
 
     Raises:
-        InvalidProblem: A length, the mass or the rate is not positive.
+        InvalidOption: A length, the mass or the rate is not positive.
 
     Examples:
         Corner A rests, and B rises with rate times width.

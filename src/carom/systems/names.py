@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from carom.errors import InvalidProblem
+from carom import checks
 from carom.systems.planar import PlanarSystem
 from carom.systems.planar_bodies import Prismatic
 
@@ -28,18 +28,10 @@ class Name(NamedTuple):
 def names(system: System | None, count: int, of: str = "q") -> list[Name]:
     """Return the names of all coordinates, or of all velocities.
 
-    Those of a planar system are called after bodies and joints, all others by number.
-
-    Args:
-        system: The system, if known.
-        count: How many there are.
-        of: "q" for coordinates, "v" for velocities.
-
-    Raises:
-        InvalidProblem: `of` is neither "q" nor "v".
+    Those of a planar system are called after bodies and joints, all others by number; `of` is "q"
+    for coordinates and "v" for velocities.
     """
-    if of not in ("q", "v"):
-        raise InvalidProblem(f"of: expected 'q' or 'v', got {of!r}")
+    checks.choice("of", of, ("q", "v"))
     if not isinstance(system, PlanarSystem):
         return [Name(f"{of}{i}", "") for i in range(count)]
     several = len([body for body in system.bodies if body.joints]) > 1

@@ -7,12 +7,13 @@ from typing import final
 
 import numpy as np
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import CaromError, InvalidOption, InvalidProblem
 from carom.kernels import planar as kernels
 from carom.systems.planar_bodies import Body, Prismatic
 from carom.systems.planar_contacts import Contact, DiscContact
-from carom.systems.planar_frame import Frame, Vector2, checked_unique, checked_vector
-from carom.systems.system import Dynamics, System
+from carom.systems.planar_frame import Frame, Vector2, pair
+from carom.systems.system import Dynamics, OnePassSystem
 from carom.typing import ArrayLike, FloatArray
 
 GRAVITY: Vector2 = (0.0, -9.81)
@@ -23,7 +24,7 @@ Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
 
 @final
-class PlanarSystem(System):
+class PlanarSystem(OnePassSystem):
     """Join planar bodies into a tree and let them touch.
 
     Coordinates are the joints of the bodies, in the order given; velocities are their rates, so
@@ -84,7 +85,7 @@ class PlanarSystem(System):
         """Check the tree and the contacts."""
         self.bodies = tuple(bodies)
         self.contact_pairs = tuple(contacts)
-        self.gravity = checked_vector(gravity, "gravity")
+        self.gravity = pair("gravity", gravity)
         self.inputs = inputs
         _check_tree(self.bodies)
         _check_contacts(self.bodies, self.contact_pairs)
@@ -113,17 +114,6 @@ class PlanarSystem(System):
         """Return the friction coefficients, (m,)."""
         return np.array([pair.mu for pair in self.contact_pairs], dtype=np.float64)
 
-    def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M = Σ m J_c^T J_c + I J_w^T J_w over the bodies, (nv, nv).
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q is not nq finite numbers.
-        """
-        return self.dynamics(q).M
-
     def velocity_map(self, q: ArrayLike) -> FloatArray:
         """Return the identity, (nq, nv).
 
@@ -132,19 +122,6 @@ class PlanarSystem(System):
         """
         return np.eye(self.nv)
 
-    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return the force of gravity, of inertia and of the inputs, (nv,).
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            t: Time, which inputs may depend on [s].
-
-        Raises:
-            InvalidProblem: q, v or the inputs are not nv finite numbers.
-        """
-        return self.dynamics(q, v, t).force
-
     def potential_energy(self, q: ArrayLike) -> float:
         """Return -Σ m g·c, with c the bodies' centres of mass [J].
 
@@ -152,7 +129,7 @@ class PlanarSystem(System):
             q: Configuration, (nq,).
 
         Raises:
-            InvalidProblem: q is not nq finite numbers.
+            InvalidOption: q is not nq finite numbers.
         """
         frames = self.frames(q)
         return -float(
@@ -161,51 +138,6 @@ class PlanarSystem(System):
                 for body in self.bodies
             )
         )
-
-    def gap(self, q: ArrayLike) -> FloatArray:
-        """Return the distance between the surfaces of each contact, (m,) [m].
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q is not nq finite numbers.
-        """
-        return self.dynamics(q).phi
-
-    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return d gap / d q, (m, nv).
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q is not nq finite numbers, or a contact has no normal.
-        """
-        return self.dynamics(q).J_n
-
-    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return the rows of the material contact points along the tangent, (m, 1, nv).
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q is not nq finite numbers, or a contact has no normal.
-        """
-        return self.dynamics(q).J_t
-
-    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return dJ/dt v of each contact, normal first, (m, 2) [m/s^2].
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-
-        Raises:
-            InvalidProblem: q or v is not nv finite numbers, or a contact has no normal.
-        """
-        return self.dynamics(q, v).bias
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         """Return everything at one state and time, from one pass over the bodies.
@@ -216,8 +148,9 @@ class PlanarSystem(System):
             t: Time, which inputs may depend on [s].
 
         Raises:
-            InvalidProblem: q, v or the inputs are not nv finite numbers, or two discs that may
-                touch have one centre, where no normal exists.
+            InvalidOption: q or v is not nv finite numbers.
+            InvalidProblem: The inputs are not, or two discs that may touch have one centre, where
+                no normal exists.
         """
         n, m = self.nv, len(self.contact_pairs)
         q = self._checked("q", q)
@@ -233,7 +166,7 @@ class PlanarSystem(System):
                 f"contact {self.contacts[wrong]!r} has no normal: the centres of its discs coincide"
             )
         if self.inputs is not None:
-            force += self._checked("inputs", self.inputs(t, q, rates))
+            force += self._checked("inputs", self.inputs(t, q, rates), InvalidProblem)
         return Dynamics(M, force, phi, J_n, J_t[:, None, :], contact_bias)
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
@@ -243,7 +176,7 @@ class PlanarSystem(System):
             q: Configuration, (nq,).
 
         Raises:
-            InvalidProblem: q is not nq finite numbers.
+            InvalidOption: q is not nq finite numbers.
         """
         return self._place(self._checked("q", q), np.zeros(self.nv))[0][:, :3]
 
@@ -254,7 +187,7 @@ class PlanarSystem(System):
             q: Configuration, (nq,).
 
         Raises:
-            InvalidProblem: q is not nq finite numbers.
+            InvalidOption: q is not nq finite numbers.
         """
         return {
             body.name: Frame((float(x), float(y)), float(angle))
@@ -267,16 +200,17 @@ class PlanarSystem(System):
         kernels.place(self._tree, q, v, pose, bias, J)
         return pose, bias, J
 
-    def _checked(self, name: str, value: ArrayLike) -> FloatArray:
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidProblem(f"{name}: expected {self.nv} finite numbers ({error})") from error
-        if array.shape != (self.nv,) or not np.isfinite(array).all():
-            raise InvalidProblem(
-                f"{name}: expected {self.nv} finite numbers, got {array} of shape {array.shape}"
-            )
-        return np.ascontiguousarray(array)
+    def _checked(
+        self, name: str, value: ArrayLike, error: type[CaromError] = InvalidOption
+    ) -> FloatArray:
+        # A short way for arrays: motions ask many thousand times.
+        if (
+            isinstance(value, np.ndarray)
+            and (value.dtype, value.shape) == (np.float64, (self.nv,))
+            and np.isfinite(value).all()
+        ):
+            return np.ascontiguousarray(value)
+        return checks.vector(name, value, self.nv, error)
 
 
 def _arrays(
@@ -326,7 +260,7 @@ def _pairs(vectors: Iterable[Vector2]) -> FloatArray:
 
 def _check_tree(bodies: tuple[Body, ...]) -> None:
     names = [body.name for body in bodies]
-    checked_unique(names, "bodies")
+    _check_unique(names, "bodies")
     for index, body in enumerate(bodies):
         if body.parent is not None and body.parent not in names[:index]:
             raise InvalidProblem(
@@ -336,7 +270,7 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
 
 
 def _check_contacts(bodies: tuple[Body, ...], contacts: tuple[Contact, ...]) -> None:
-    checked_unique([contact.name for contact in contacts], "contacts")
+    _check_unique([contact.name for contact in contacts], "contacts")
     names = [body.name for body in bodies]
     for contact in contacts:
         for body in contact.bodies:
@@ -344,3 +278,9 @@ def _check_contacts(bodies: tuple[Body, ...], contacts: tuple[Contact, ...]) -> 
                 raise InvalidProblem(
                     f"contact {contact.name!r} is on unknown body {body!r}; bodies are {names}"
                 )
+
+
+def _check_unique(names: Sequence[str], what: str) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise InvalidProblem(f"two {what} are named {name!r}; names must be unique")

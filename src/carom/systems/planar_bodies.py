@@ -7,13 +7,9 @@ is at (0, -l) in its frame.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
-from carom.systems.planar_frame import (
-    Vector2,
-    checked_direction,
-    checked_nonnegative,
-    checked_vector,
-)
+from carom.systems.planar_frame import Vector2, direction, nonnegative, pair
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Prismatic:
     axis: Vector2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", checked_direction(self.axis, "axis of a prismatic joint"))
+        object.__setattr__(self, "axis", direction("axis of a prismatic joint", self.axis))
 
 
 @dataclass(frozen=True)
@@ -93,6 +89,14 @@ class Circle:
     radius: float = 1.0
 
 
+class Carried(TypedDict, total=False):
+    """How a body is carried: fields of `Body`."""
+
+    parent: str | None
+    placement: Vector2
+    joints: tuple[Joint, ...]
+
+
 @dataclass(frozen=True)
 class Body:
     """Describe one rigid body and the joints that carry it.
@@ -135,10 +139,10 @@ class Body:
 
     def __post_init__(self) -> None:
         of = f"of body {self.name!r}"
-        object.__setattr__(self, "mass", checked_nonnegative(self.mass, f"mass {of}"))
-        object.__setattr__(self, "inertia", checked_nonnegative(self.inertia, f"inertia {of}"))
-        object.__setattr__(self, "placement", checked_vector(self.placement, f"placement {of}"))
-        object.__setattr__(self, "com", checked_vector(self.com, f"com {of}"))
+        object.__setattr__(self, "mass", nonnegative(f"mass {of}", self.mass))
+        object.__setattr__(self, "inertia", nonnegative(f"inertia {of}", self.inertia))
+        object.__setattr__(self, "placement", pair(f"placement {of}", self.placement))
+        object.__setattr__(self, "com", pair(f"com {of}", self.com))
 
     @classmethod
     def box(
@@ -147,10 +151,7 @@ class Body:
         width: float,
         height: float,
         mass: float,
-        *,
-        parent: str | None = None,
-        placement: Vector2 = (0.0, 0.0),
-        joints: tuple[Joint, ...] = FLOATING,
+        **carried: Unpack[Carried],
     ) -> Body:
         """Make a uniform box with its frame in its centre.
 
@@ -162,17 +163,15 @@ class Body:
             width: Width [m].
             height: Height [m].
             mass: Mass [kg].
-            parent: Name of the body that carries it; None is the world.
-            placement: Offset of its first joint in the parent's frame [m].
-            joints: One-dof joints; it floats if nothing else is said.
+            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
 
         Raises:
             InvalidProblem: A number is negative or not finite.
         """
-        x, y = checked_nonnegative(width, "width") / 2, checked_nonnegative(height, "height") / 2
+        x, y = nonnegative("width", width) / 2, nonnegative("height", height) / 2
         outline = (Polygon(((-x, -y), (x, -y), (x, y), (-x, y))),)
         inertia = mass * (width**2 + height**2) / 12
-        return cls(name, mass, inertia, parent, placement, joints, outline=outline)
+        return cls(name, mass, inertia, outline=outline, **carried)
 
     @classmethod
     def disc(
@@ -180,10 +179,7 @@ class Body:
         name: str,
         radius: float,
         mass: float,
-        *,
-        parent: str | None = None,
-        placement: Vector2 = (0.0, 0.0),
-        joints: tuple[Joint, ...] = FLOATING,
+        **carried: Unpack[Carried],
     ) -> Body:
         """Make a uniform disc with its frame in its centre.
 
@@ -191,16 +187,14 @@ class Body:
             name: Name, unique in a system.
             radius: Radius [m].
             mass: Mass [kg].
-            parent: Name of the body that carries it; None is the world.
-            placement: Offset of its first joint in the parent's frame [m].
-            joints: One-dof joints; it floats if nothing else is said.
+            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
 
         Raises:
             InvalidProblem: A number is negative or not finite.
         """
-        outline = (Circle(radius=checked_nonnegative(radius, "radius")),)
+        outline = (Circle(radius=nonnegative("radius", radius)),)
         inertia = mass * radius**2 / 2
-        return cls(name, mass, inertia, parent, placement, joints, outline=outline)
+        return cls(name, mass, inertia, outline=outline, **carried)
 
     @classmethod
     def rod(
@@ -208,10 +202,7 @@ class Body:
         name: str,
         length: float,
         mass: float,
-        *,
-        parent: str | None = None,
-        placement: Vector2 = (0.0, 0.0),
-        joints: tuple[Joint, ...] = FLOATING,
+        **carried: Unpack[Carried],
     ) -> Body:
         """Make a uniform thin rod that hangs down from the origin of its frame.
 
@@ -221,39 +212,33 @@ class Body:
             name: Name, unique in a system.
             length: Length [m].
             mass: Mass [kg].
-            parent: Name of the body that carries it; None is the world.
-            placement: Offset of its first joint in the parent's frame [m].
-            joints: One-dof joints; it floats if nothing else is said.
+            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
 
         Raises:
             InvalidProblem: A number is negative or not finite.
         """
-        end = (0.0, -checked_nonnegative(length, "length"))
+        end = (0.0, -nonnegative("length", length))
         com = (0.0, -length / 2)
         outline = (Polygon(((0.0, 0.0), end)),)
         inertia = mass * length**2 / 12
-        return cls(name, mass, inertia, parent, placement, joints, com, outline)
+        return cls(name, mass, inertia, com=com, outline=outline, **carried)
 
     @classmethod
     def point(
         cls,
         name: str,
         mass: float,
-        *,
-        parent: str | None = None,
-        placement: Vector2 = (0.0, 0.0),
-        joints: tuple[Joint, ...] = FLOATING[:2],
+        **carried: Unpack[Carried],
     ) -> Body:
-        """Make a point mass, which floats without turning if nothing else is said.
+        """Make a point mass, which floats without turning by default.
 
         Args:
             name: Name, unique in a system.
             mass: Mass [kg].
-            parent: Name of the body that carries it; None is the world.
-            placement: Offset of its first joint in the parent's frame [m].
-            joints: One-dof joints.
+            **carried: Fields `parent`, `placement` and `joints`.
 
         Raises:
             InvalidProblem: The mass is negative, or a number is not finite.
         """
-        return cls(name, mass, 0.0, parent, placement, joints)
+        carried.setdefault("joints", FLOATING[:2])
+        return cls(name, mass, 0.0, **carried)

@@ -9,12 +9,7 @@ centre, that point moves along t with (t Â· J_c + r J_w) v, and along n with n Â
 from dataclasses import dataclass
 
 from carom.errors import InvalidProblem
-from carom.systems.planar_frame import (
-    Vector2,
-    checked_direction,
-    checked_nonnegative,
-    checked_vector,
-)
+from carom.systems.planar_frame import Vector2, direction, nonnegative, pair
 
 
 @dataclass(frozen=True)
@@ -41,8 +36,8 @@ class Disc:
 
     def __post_init__(self) -> None:
         what = f"of the disc on body {self.body!r}"
-        object.__setattr__(self, "center", checked_vector(self.center, f"center {what}"))
-        object.__setattr__(self, "radius", checked_nonnegative(self.radius, f"radius {what}"))
+        object.__setattr__(self, "center", pair(f"center {what}", self.center))
+        object.__setattr__(self, "radius", nonnegative(f"radius {what}", self.radius))
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,8 @@ class HalfPlane:
     normal: Vector2 = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "point", checked_vector(self.point, "point of a half-plane"))
-        object.__setattr__(self, "normal", checked_direction(self.normal, "normal of a half-plane"))
+        object.__setattr__(self, "point", pair("point of a half-plane", self.point))
+        object.__setattr__(self, "normal", direction("normal of a half-plane", self.normal))
 
 
 FLOOR = HalfPlane()
@@ -111,8 +106,8 @@ class PlaneContact:
     mu: float
 
     def __post_init__(self) -> None:
-        what = f"mu of contact {self.name!r}"
-        object.__setattr__(self, "mu", checked_nonnegative(self.mu, what))
+        mu = nonnegative(f"mu of contact {self.name!r}", self.mu)
+        object.__setattr__(self, "mu", mu)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -149,8 +144,8 @@ class DiscContact:
     mu: float
 
     def __post_init__(self) -> None:
-        what = f"mu of contact {self.name!r}"
-        object.__setattr__(self, "mu", checked_nonnegative(self.mu, what))
+        mu = nonnegative(f"mu of contact {self.name!r}", self.mu)
+        object.__setattr__(self, "mu", mu)
         if self.disc.body == self.other.body:
             raise InvalidProblem(
                 f"contact {self.name!r} joins body {self.disc.body!r} to itself; "

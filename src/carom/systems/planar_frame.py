@@ -1,12 +1,11 @@
 """Planar frames, and checks on planar input."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from carom import checks
 from carom.errors import InvalidProblem
+from carom.typing import ArrayLike
 
 Vector2 = tuple[float, float]
 
@@ -44,39 +43,21 @@ class Frame:
         )
 
 
-def checked_vector(value: Sequence[float], what: str) -> Vector2:
-    """Return `value` as two finite floats, or refuse it."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (2,) or not np.isfinite(array).all():
-        raise InvalidProblem(f"{what}: expected two finite numbers, got {value!r}")
-    return float(array[0]), float(array[1])
+def pair(name: str, value: ArrayLike) -> Vector2:
+    """Return two finite floats, or refuse what came."""
+    x, y = checks.vector(name, value, 2, InvalidProblem).tolist()
+    return x, y
 
 
-def checked_direction(value: Sequence[float], what: str) -> Vector2:
-    """Return `value` scaled to unit length, or refuse it."""
-    x, y = checked_vector(value, what)
+def direction(name: str, value: ArrayLike) -> Vector2:
+    """Return two numbers scaled to unit length, or refuse what came."""
+    x, y = pair(name, value)
     length = math.hypot(x, y)
     if length == 0.0:
-        raise InvalidProblem(f"{what}: expected a direction, got {value!r}")
+        raise InvalidProblem(f"{name}: expected a direction, got {value!r}")
     return x / length, y / length
 
 
-def checked_nonnegative(value: float, what: str) -> float:
-    """Return `value` as a finite float >= 0, or refuse it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0.0):
-        raise InvalidProblem(f"{what}: expected a finite number >= 0, got {value!r}")
-    return number
-
-
-def checked_unique(names: Sequence[str], what: str) -> None:
-    """Refuse a name that occurs twice."""
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise InvalidProblem(f"two {what} are named {name!r}; names must be unique")
+def nonnegative(name: str, value: object) -> float:
+    """Return a finite number >= 0, or refuse what came."""
+    return checks.positive(name, value, or_zero=True, error=InvalidProblem)

@@ -11,6 +11,9 @@ from carom.errors import InvalidProblem
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray, IntArray
 
+MOST_SHOWN = 6
+"""Number of contacts that a system's repr names."""
+
 
 class Dynamics(NamedTuple):
     """Hold a system's equations of motion at one state: M dv/dt = force + J^T contact forces.
@@ -76,6 +79,11 @@ class System(ABC):
         >>> round(motion.impacts[0].t, 6), round((2.0 / 9.81) ** 0.5, 6)
         (0.451524, 0.451524)
     """
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.contacts[:MOST_SHOWN]) or "none"
+        more = ", …" if len(self.contacts) > MOST_SHOWN else ""
+        return f"{type(self).__name__}(nq = {self.nq}, nv = {self.nv}, contacts {shown}{more})"
 
     @property
     @abstractmethod
@@ -236,11 +244,7 @@ class System(ABC):
         )
 
     def _touching(self, phi: FloatArray, gap_tolerance: float) -> IntArray:
-        """Return the numbers of the contacts that touch, by their gaps (m,).
-
-        Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
-        """
+        """Return the numbers of the contacts that touch, by their gaps (m,)."""
         near = np.flatnonzero(phi <= gap_tolerance)
         if near.size == 0:
             raise InvalidProblem(self._nothing_touches(phi, gap_tolerance))
@@ -263,12 +267,40 @@ class System(ABC):
         )
 
 
-def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    """Return what a system answers as an array of floats in C order; -1 stands for any length.
+class OnePassSystem(System):
+    """Answer all questions at a state from `dynamics`, which finds everything in one pass."""
 
-    Raises:
-        InvalidProblem: If it has another shape.
-    """
+    @abstractmethod
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time."""
+
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return M(q), (nv, nv)."""
+        return self.dynamics(q).M
+
+    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return F_s(q, v, t), (nv,): all that accelerates without contact."""
+        return self.dynamics(q, v, t).force
+
+    def gap(self, q: ArrayLike) -> FloatArray:
+        """Return φ(q), (m,) [m]."""
+        return self.dynamics(q).phi
+
+    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return J_n(q), (m, nv)."""
+        return self.dynamics(q).J_n
+
+    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
+        """Return J_t(q), (m, d, nv)."""
+        return self.dynamics(q).J_t
+
+    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return dJ/dt v of each contact, normal first, (m, 1 + d) [m/s^2]."""
+        return self.dynamics(q, v).bias
+
+
+def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Return what a system answers as an array of floats in C order; -1 stands for any length."""
     array = np.ascontiguousarray(value, dtype=np.float64)
     fits = array.ndim == len(shape) and all(
         expected in (-1, length) for expected, length in zip(shape, array.shape, strict=True)

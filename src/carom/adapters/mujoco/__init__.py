@@ -1,9 +1,7 @@
 """Robots of MuJoCo: a model as a system, a state as an impact, and a velocity set back."""
 
-from carom.adapters.mujoco.files import load_state
-from carom.adapters.mujoco.impacts import apply, impact_problem
-from carom.adapters.mujoco.limits import LimitIgnored
-from carom.adapters.mujoco.outcome import engine_outcome
+from carom.adapters.mujoco.model import LimitIgnored
+from carom.adapters.mujoco.states import apply, engine_outcome, impact_problem, load_state
 from carom.adapters.mujoco.system import MujocoSystem
 
 __all__ = [

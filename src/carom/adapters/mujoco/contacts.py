@@ -1,4 +1,4 @@
-"""Which contacts a MuJoCo model can have: their names, their friction, and what is refused."""
+"""Find which contacts a MuJoCo model can have, with names and friction, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from itertools import combinations
 
 import numpy as np
 
-from carom.errors import InvalidProblem, MissingExtra
-from carom.typing import FloatArray
+from carom.adapters.engine import tangents
+from carom.errors import InvalidOption, InvalidProblem, MissingExtra
+from carom.typing import BoolArray, FloatArray
 
 try:
     import mujoco
 except ModuleNotFoundError as error:
-    raise MissingExtra('carom.adapters.mujoco needs MuJoCo: pip install "carom[mujoco]"') from error
+    raise MissingExtra(
+        'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
+    ) from error
 
-__all__ = ["Pair", "check_model", "check_supported", "contact_names", "find_pairs", "mujoco"]
+__all__ = [
+    "Pair",
+    "check_model",
+    "check_supported",
+    "contact_names",
+    "contact_rows",
+    "find_pairs",
+    "mujoco",
+]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -26,36 +37,34 @@ MOST_SLOTS = 8
 
 @dataclass(frozen=True)
 class Pair:
-    """Hold two geoms that can collide.
+    """Hold how two geoms can touch: from contact number `first` on, one contact per label.
 
-    Attributes:
-        geoms: Their numbers, the smaller first.
-        first: Number of the pair's first contact.
-        labels: What is added to the pair's name for each of its contacts.
-        feature: The geom whose corner or end tells which contact is which, or -1: they are taken
-            as they come.
-        mu: Coefficient of sliding friction.
+    The corner or end of the geom `feature` says which contact is which; if it is -1, they are
+    taken as they come.
     """
 
-    geoms: tuple[int, int]
     first: int
     labels: tuple[str, ...]
     feature: int
     mu: float
 
-    def number(self, model: mujoco.MjModel, local: FloatArray) -> int:
-        """Return which corner of a box, or end of a capsule, a point (3,) in its frame is at."""
-        if model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE:
-            return int(local[2] > 0.0)
-        return int(np.dot(local > 0.0, (1, 2, 4)))
+    def slot(
+        self, model: mujoco.MjModel, data: mujoco.MjData, pos: FloatArray, is_free: BoolArray
+    ) -> int | None:
+        """Return the number of a contact at a point (3,), of which none has been found yet."""
+        if self.feature >= 0:
+            turn = data.geom_xmat[self.feature].reshape(3, 3)
+            is_positive = turn.T @ (pos - data.geom_xpos[self.feature]) > 0.0
+            is_capsule = model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE
+            i = self.first + int(np.dot(is_positive, (0, 0, 1) if is_capsule else (1, 2, 4)))
+            if is_free[i]:
+                return i
+        slots = range(self.first, self.first + len(self.labels))
+        return next((i for i in slots if is_free[i]), None)
 
 
 def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
-    """Return all pairs of geoms that can collide, by the numbers of their geoms.
-
-    Raises:
-        InvalidProblem: A pair has a geom or a friction that is not supported.
-    """
+    """Return all pairs of geoms that can collide, by the numbers of their geoms."""
     explicit = _explicit_pairs(model)
     found = set(explicit)
     for one, other in combinations(range(model.ngeom), 2):
@@ -68,13 +77,13 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
             continue
         _check_geoms(model, key)
         labels, feature = _slots(model, key)
-        pairs[key] = Pair(key, first, labels, feature, _friction(model, key, explicit.get(key)))
+        pairs[key] = Pair(first, labels, feature, _friction(model, key, explicit.get(key)))
         first += len(labels)
     return pairs
 
 
 def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> tuple[str, ...]:
-    """Return a name for each contact, such as "floor/foot", "floor/foot 2" or "floor/box --+"."""
+    """Return a name for each contact, as "floor/foot", "floor/foot 2" or "floor/box (--+)"."""
     names = _geom_names(model)
     found = []
     for (one, other), pair in pairs.items():
@@ -82,25 +91,47 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     return tuple(found)
 
 
-def check_model(model: object) -> None:
-    """Refuse what is no model, such as the name of its file.
+def contact_rows(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    pairs: dict[tuple[int, int], Pair],
+    names: tuple[str, ...],
+) -> tuple[FloatArray, FloatArray]:
+    """Return gaps (m,) and rows (m, 3, nv), normal first, of the contacts that MuJoCo has found."""
+    phi, J = np.full(len(names), np.inf), np.zeros((len(names), 3, model.nv))
+    ends = np.zeros((2, 3, model.nv))
+    found = data.contact
+    for geoms, dist, pos, frame in zip(
+        found.geom.tolist(), found.dist, found.pos, found.frame, strict=True
+    ):
+        pair = pairs[min(geoms), max(geoms)]
+        i = pair.slot(model, data, pos, np.isinf(phi))
+        if i is None:
+            raise InvalidProblem(
+                f"MuJoCo finds more than {len(pair.labels)} contacts of {names[pair.first]!r}; use "
+                f"simpler geoms"
+            )
+        normal = frame[:3]
+        # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
+        for rows, geom, side in zip(ends, geoms, (-0.5, 0.5), strict=True):
+            point = pos + side * dist * normal
+            mujoco.mj_jac(model, data, rows, None, point, int(model.geom_bodyid[geom]))
+        phi[i] = dist
+        J[i] = np.vstack([normal, tangents(normal)]) @ (ends[1] - ends[0])
+    return phi, J
 
-    Raises:
-        InvalidProblem: It is none.
-    """
+
+def check_model(model: object) -> None:
+    """Refuse what is no model, such as the name of its file."""
     if not isinstance(model, mujoco.MjModel):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"model: expected a mujoco.MjModel, got {model!r}; read a file with "
             f"mujoco.MjModel.from_xml_path"
         )
 
 
 def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Refuse a model of which carom cannot tell the truth.
-
-    Raises:
-        InvalidProblem: The message names the part of the model, and what to do about it.
-    """
+    """Refuse a model with parts that carom does not know."""
     if model.nflex:
         raise InvalidProblem(
             "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
@@ -115,22 +146,19 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
             f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
         )
-    for flag in ("CONTACT", "CONSTRAINT"):
-        if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"):
-            word = flag.lower()
+    for word in ("contact", "constraint"):
+        if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{word.upper()}"):
             raise InvalidProblem(
                 f'the model switches contact off: remove <flag {word}="disable"/> from its option'
             )
 
 
 def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
-    """Return the number of each <pair> of the model, by the numbers of its geoms.
-
-    Raises:
-        InvalidProblem: Two geoms have several, of which MuJoCo makes contacts as often.
-    """
-    keys = [_key(*geoms) for geoms in zip(model.pair_geom1, model.pair_geom2, strict=True)]
+    """Return the number of each <pair> of the model, by the numbers of its geoms."""
+    geoms = np.sort(np.column_stack([model.pair_geom1, model.pair_geom2]).reshape(-1, 2))
+    keys = [(one, other) for one, other in geoms.tolist()]
     for (one, other), count in Counter(keys).items():
+        # MuJoCo makes their contacts as often, each with its own friction.
         if count > 1:
             names = _geom_names(model)
             raise InvalidProblem(
@@ -139,21 +167,14 @@ def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
     return {key: i for i, key in enumerate(keys)}
 
 
-def _key(one: int, other: int) -> tuple[int, int]:
-    return (int(min(one, other)), int(max(one, other)))
-
-
 def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
     return mujoco.mj_id2name(model, kind, i) or ""
 
 
 def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
-    """Tell whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
-    masks = model.geom_contype, model.geom_conaffinity
-    if not any(
-        kind[a] & affinity[b]
-        for kind, affinity, a, b in ((*masks, one, other), (*masks, other, one))
-    ):
+    """Return whether two geoms that are no explicit pair collide, by MuJoCo's rules."""
+    kind, affinity = model.geom_contype, model.geom_conaffinity
+    if not (kind[one] & affinity[other] or kind[other] & affinity[one]):
         return False
     bodies = int(model.geom_bodyid[one]), int(model.geom_bodyid[other])
     welded = [int(model.body_weldid[body]) for body in bodies]
@@ -177,8 +198,8 @@ def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
                 f"apart: use planes, boxes or meshes, or switch its collisions off with "
                 f'contype="0" conaffinity="0"'
             )
-        # MuJoCo 3 has no moving surfaces at first.
-        if hasattr(model, "geom_surfacevel") and np.any(model.geom_surfacevel[i]):
+        # Older versions of MuJoCo have no such surfaces.
+        if np.any(getattr(model, "geom_surfacevel", {i: 0.0})[i]):
             raise InvalidProblem(
                 f"geom {_geom_names(model)[i]!r} has a surface that moves (surfacevel), and carom "
                 f"knows surfaces that move with their body only: set it to zero"
@@ -197,10 +218,10 @@ def _slots(model: mujoco.MjModel, key: tuple[int, int]) -> tuple[tuple[str, ...]
     if GEOM.mjGEOM_PLANE in kinds:
         feature = key[1 - kinds.index(GEOM.mjGEOM_PLANE)]
         if GEOM.mjGEOM_CAPSULE in kinds:
-            return (" -", " +"), feature
+            return (" (-)", " (+)"), feature
         if GEOM.mjGEOM_BOX in kinds:
             signs = "-+"
-            corners = (f" {signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]}" for i in range(8))
+            corners = (f" ({signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]})" for i in range(8))
             return tuple(corners), feature
     count = 2 if GEOM.mjGEOM_CAPSULE in kinds else MOST_SLOTS
     return ("", *(f" {i}" for i in range(2, count + 1))), -1
@@ -237,10 +258,9 @@ def _geom_names(model: mujoco.MjModel) -> list[str]:
         body = int(model.geom_bodyid[i])
         own = _name(model, mujoco.mjtObj.mjOBJ_GEOM, i)
         names.append(own or _name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
-    count = Counter(names)
     seen: Counter[str] = Counter()
-    for i, name in enumerate(names):
+    for i, name in enumerate(tuple(names)):
         seen[name] += 1
-        if count[name] > 1:
+        if names.count(name) > 1 or seen[name] > 1:
             names[i] = f"{name}#{seen[name]}"
     return names

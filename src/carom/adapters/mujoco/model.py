@@ -1,20 +1,34 @@
-"""Copies of MuJoCo's models and states, and how its configurations change."""
+"""Copies of MuJoCo's models and states, their limits, and how configurations change."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+import inspect
+import warnings
 
 import numpy as np
 
 from carom.adapters.mujoco.contacts import mujoco
-from carom.errors import InvalidProblem
 from carom.typing import FloatArray
 
-FREE, BALL = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "BALL"))
+FREE, BALL, SLIDE = (
+    int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "BALL", "SLIDE")
+)
 CCD_TOLERANCE = 1e-12
 """Of points and normals that MuJoCo finds by iteration [m]; its own 1e-6 m shows in Jacobians."""
 CCD_ITERATIONS = 500
+AT_LIMIT = 1e-6
+"""Distance from the end of a range within which a joint or tendon is at its end [rad or m]."""
+
+
+class LimitIgnored(UserWarning):
+    """Warn that a joint or tendon is at the end of its range, which takes no part in the impact.
+
+    Examples:
+        >>> from carom.adapters.mujoco import LimitIgnored
+        >>> issubclass(LimitIgnored, UserWarning)
+        True
+    """
 
 
 def with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
@@ -23,17 +37,22 @@ def with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
     At exact touch it depends on rounding whether MuJoCo with no margin finds a contact.
     """
     wide = copy.copy(model)
-    for part in (wide.geom_margin, wide.body_margin, wide.pair_margin):
-        part[:] = margin
+    set_margin(wide, margin)
     for part in (wide.geom_gap, wide.pair_gap):
         part[:] = 0.0
-    wide.opt.o_margin = margin
     wide.opt.ccd_tolerance = min(wide.opt.ccd_tolerance, CCD_TOLERANCE)
     wide.opt.ccd_iterations = max(wide.opt.ccd_iterations, CCD_ITERATIONS)
     # Bodies that sleep, or states that are not there yet, have no place in a question about q.
     wide.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
     wide.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
     return wide
+
+
+def set_margin(model: mujoco.MjModel, margin: float) -> None:
+    """Let a model find contacts up to a margin [m]."""
+    for part in (model.geom_margin, model.body_margin, model.pair_margin):
+        part[:] = margin
+    model.opt.o_margin = margin
 
 
 def copy_inputs(model: mujoco.MjModel, source: mujoco.MjData, target: mujoco.MjData) -> None:
@@ -44,6 +63,17 @@ def copy_inputs(model: mujoco.MjModel, source: mujoco.MjData, target: mujoco.MjD
     mujoco.mj_setState(model, target, state, kind)
 
 
+def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
+    """Return M, (nv, nv), of a state whose positions are up to date."""
+    M = np.zeros((model.nv, model.nv))
+    try:
+        mujoco.mj_fullM(model, data, M)
+    except TypeError:
+        # Before MuJoCo 3.12 the matrix comes first, and its sparse form is asked for.
+        mujoco.mj_fullM(model, M, data.qM)
+    return M
+
+
 def velocity_map(model: mujoco.MjModel, q: FloatArray) -> FloatArray:
     """Return Γ(q), (nq, nv), of a configuration (nq,)."""
     gamma = np.zeros((model.nq, model.nv))
@@ -52,31 +82,58 @@ def velocity_map(model: mujoco.MjModel, q: FloatArray) -> FloatArray:
             gamma[row : row + 3, column : column + 3] = np.eye(3)
             row, column = row + 3, column + 3
         if kind in (FREE, BALL):
-            turned = _quaternion_rates(q[row : row + 4])
-            gamma[row : row + 4, column : column + 3] = turned
+            w, x, y, z = q[row : row + 4]
+            # How a quaternion changes with the angular velocity in the body's frame.
+            turned = [[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]]
+            gamma[row : row + 4, column : column + 3] = 0.5 * np.array(turned)
         else:
             gamma[row, column] = 1.0
     return gamma
 
 
-def _quaternion_rates(quaternion: FloatArray) -> FloatArray:
-    """Return (4, 3): how a quaternion changes with the angular velocity in the body's frame."""
-    w, x, y, z = quaternion
-    return 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+def way_down(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
+    """Return the velocity (nv,) with which all that floats, or slides, moves along gravity."""
+    gravity = np.array(model.opt.gravity)
+    down = gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, -1.0])
+    v = np.zeros(model.nv)
+    for i in np.flatnonzero(model.body_parentid[model.jnt_bodyid] == 0):
+        at = model.jnt_dofadr[i]
+        if model.jnt_type[i] == FREE:
+            v[at : at + 3] = down
+        elif model.jnt_type[i] == SLIDE:
+            v[at] = data.xaxis[i] @ down
+    return v
 
 
-def vector(name: str, value: Any, length: int) -> FloatArray:
-    """Return an array (length,) of finite numbers.
+def limits_reached(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[str, ...]:
+    """Return the joints and tendons that are at the end of their range, or beyond it."""
+    ends = []
+    for i in np.flatnonzero(model.jnt_limited):
+        at = int(model.jnt_qposadr[i])
+        if model.jnt_type[i] == BALL:
+            w, *axis = data.qpos[at : at + 4]
+            value = 2.0 * np.arctan2(np.linalg.norm(axis), abs(w))
+            low, high = -np.inf, float(model.jnt_range[i].max())
+        else:
+            value, (low, high) = data.qpos[at], model.jnt_range[i]
+        if not low + AT_LIMIT < value < high - AT_LIMIT:
+            ends.append(f"joint {model.joint(i).name or i!r}")
+    for i in np.flatnonzero(model.tendon_limited):
+        low, high = model.tendon_range[i]
+        if not low + AT_LIMIT < data.ten_length[i] < high - AT_LIMIT:
+            ends.append(f"tendon {model.tendon(i).name or i!r}")
+    return tuple(ends)
 
-    Raises:
-        InvalidProblem: It is none.
-    """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{name}: expected {length} numbers ({error})") from error
-    if array.shape != (length,):
-        raise InvalidProblem(f"{name}: expected {length} numbers, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise InvalidProblem(f"{name}: expected finite numbers, got {array.tolist()}")
-    return array
+
+def warn_of_limits(ends: tuple[str, ...]) -> None:
+    """Warn of joints or tendons at the end of their range, at the line of the user's code."""
+    if not ends:
+        return
+    frame, levels = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals["__name__"].startswith("carom.adapters."):
+        frame, levels = frame.f_back, levels + 1
+    warnings.warn(
+        f"at the end of its range, which the impact does not know: {', '.join(ends)}",
+        LimitIgnored,
+        stacklevel=levels + 1,
+    )

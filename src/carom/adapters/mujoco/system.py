@@ -6,21 +6,28 @@ from typing import final
 
 import numpy as np
 
-from carom.adapters.engine import SAME, EngineSystem, tangents
+from carom.adapters.engine import SAME, EngineSystem
+from carom.adapters.mujoco import model as models
 from carom.adapters.mujoco.contacts import (
     check_model,
     check_supported,
     contact_names,
+    contact_rows,
     find_pairs,
     mujoco,
 )
-from carom.adapters.mujoco.limits import limits_reached, warn_of_limits
-from carom.adapters.mujoco.model import copy_inputs, vector, velocity_map, with_margin
-from carom.errors import InvalidProblem
+from carom.checks import between, positive
+from carom.errors import InvalidOption, InvalidProblem
+from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray, IntArray
 
-MARGIN = 1e-3
+MARGIN = GAP_TOLERANCE = 1e-3
+FARTHEST = 1e3
+"""Largest margin with which the nearest contact is looked for [m]."""
+TOUCHING = 1e-9
+"""Largest gap at which `stand` ends [m]."""
+MOST_STEPS = 50
 STEP = 1e-5
 """How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
 OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
@@ -33,14 +40,14 @@ class MujocoSystem(EngineSystem):
     Contacts are those that MuJoCo finds itself, at distances up to `margin` instead of the
     model's own. There is one entry for each contact that each pair of geoms can have. A contact is
     named by its geoms, such as "floor/foot"; a geom without a name has that of its body. Further
-    contacts of a pair are "floor/foot 2" and so on. The corners of a box on a plane, and the ends
-    of a capsule, are told by their signs along the geom's own axes: "floor/box --+", "floor/foot
-    -". A contact beyond the margin has an infinite gap and Jacobians of zeros.
+    contacts of a pair are "floor/foot 2" and so on. Corners of a box on a plane, and ends of a
+    capsule, are named by their signs along the geom's own axes: "floor/box (--+)", "floor/foot
+    (-)". A contact beyond the margin has an infinite gap and Jacobians of zeros.
 
-    What is there: armature, springs, damping, gravity, actuators and applied forces; sliding
-    friction of each pair as MuJoCo combines it. What is left out: limits of joints and tendons,
-    friction loss in joints, torsional and rolling friction, adhesion, and how soft contacts are.
-    `impact_problem` warns (`LimitIgnored`) of joints and tendons at the end of their range.
+    Modelled: armature, springs, damping, gravity, actuators and applied forces; sliding friction
+    of each pair as MuJoCo combines it. Not modelled: limits of joints and tendons, friction loss in
+    joints, torsional and rolling friction, adhesion, and softness of contacts. `impact_problem`
+    warns (`LimitIgnored`) of joints and tendons at the end of their range.
 
     Contacts with planes and between boxes, spheres and capsules are exact. For other convex geoms,
     such as meshes and cylinders on a box, MuJoCo makes several contacts of nearly parallel faces:
@@ -49,24 +56,24 @@ class MujocoSystem(EngineSystem):
     <flag multiccd="disable"/>.
 
     Model and data are copied: later changes of theirs have no effect here, nor the other way round.
-    Two threads must not ask one system at the same time.
+    A system is not safe to share between threads.
 
     Args:
         model: The model, an `mujoco.MjModel`.
         data: An `mujoco.MjData` from which controls, activations, applied forces, poses of mocap
-            bodies and switches of equality constraints are taken; what a new one has if not
-            given. Its positions and velocities do not matter.
-        margin: Contacts that are farther apart are not looked at [m].
+            bodies and switches of equality constraints are taken; a new one if not given. Its
+            positions and velocities do not matter.
+        margin: Largest gap of contacts that are looked at [m].
 
     Attributes:
         model: The copy of the model, with wider margins.
         margin: As given [m].
 
     Raises:
-        InvalidProblem: The margin is not positive, or the model has parts that are not supported:
-            active equality constraints, flexible bodies, height fields, friction that differs
-            along the two tangents, surfaces that move, a pair of geoms that is told twice, contact
-            that is switched off.
+        InvalidOption: The model is none, or the margin is not positive.
+        InvalidProblem: The model has parts that are not supported: active equality constraints,
+            flexible bodies, height fields, friction that differs along the two tangents, surfaces
+            that move, several <pair>s of the same geoms, contact that is switched off.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
@@ -82,17 +89,17 @@ class MujocoSystem(EngineSystem):
         >>> system = MujocoSystem(model)
         >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.margin
         (7, 6, ('floor/ball',), [0.5], 0.001)
-        >>> here = system.dynamics(model.qpos0)
-        >>> here.M.diagonal().round(9).tolist(), here.phi.tolist(), here.J_n.tolist()
-        ([2.0, 2.0, 2.0, 0.008, 0.008, 0.008], [0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-        >>> round(system.potential_energy(model.qpos0), 9), system.velocity_map(model.qpos0).shape
-        (1.962, (7, 6))
+        >>> system.gap(model.qpos0).tolist(), system.normal_jacobian(model.qpos0).tolist()
+        ([0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
         >>> system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0]).contacts
         ('floor/ball',)
-        >>> bool((system.model.geom_margin >= system.margin).all())
-        True
         >>> system.limits_reached(model.qpos0)
         ()
+
+        Lifted by 5 mm it touches nothing, and `stand` lowers it.
+
+        >>> system.stand(model.qpos0 + [0.0, 0.0, 0.005, 0.0, 0.0, 0.0, 0.0]).round(9).tolist()
+        [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]
 
         A force of 3 N pushes it along x.
 
@@ -101,108 +108,57 @@ class MujocoSystem(EngineSystem):
         >>> system.take_inputs(data)
         >>> system.smooth_force(model.qpos0, np.zeros(6)).round(9).tolist()[:3]
         [3.0, 0.0, -19.62]
+        >>> data.qvel[2] = -1.0
+        >>> system.detect_impact(data).contacts
+        ('floor/ball',)
     """
 
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, margin: float = MARGIN
     ) -> None:
-        if not (np.isfinite(margin) and margin > 0.0):
-            raise InvalidProblem(f"margin: expected a number > 0, got {margin!r}")
+        self.margin = positive("margin", margin)
         check_model(model)
         source = mujoco.MjData(model) if data is None else data
         check_supported(model, source)
-        self.margin = float(margin)
-        self.model = with_margin(model, margin)
+        self.model = models.with_margin(model, self.margin)
         self._data = mujoco.MjData(self.model)
         self.take_inputs(source)
         self._pairs = find_pairs(model)
-        self._contacts = contact_names(model, self._pairs)
+        names = contact_names(model, self._pairs)
         mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
-        self._mu = np.array(mu, dtype=np.float64)
-        self._mu.flags.writeable = False
+        super().__init__(model.nq, model.nv, names, mu)
 
     def take_inputs(self, data: mujoco.MjData) -> None:
-        """Let controls, activations, applied forces and mocap poses be those of a state.
+        """Take controls, activations, applied forces and mocap poses from a state.
 
         Args:
-            data: Of the model that this system was made of.
+            data: State of the model that this system was made of.
         """
-        copy_inputs(self.model, data, self._data)
+        models.copy_inputs(self.model, data, self._data)
 
-    @property
-    def nq(self) -> int:
-        """Return the number nq of configuration coordinates, quaternions included."""
-        return int(self.model.nq)
+    def _velocity_map(self, q: FloatArray) -> FloatArray:
+        return models.velocity_map(self.model, q)
 
-    @property
-    def nv(self) -> int:
-        """Return the number nv of velocities."""
-        return int(self.model.nv)
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Return the name of every contact that may close."""
-        return self._contacts
-
-    @property
-    def mu(self) -> FloatArray:
-        """Return the coefficients of sliding friction, (m,)."""
-        return self._mu
-
-    def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q has another length, or a number that is not finite.
-        """
-        return velocity_map(self.model, vector("q", q, self.nq))
-
-    def potential_energy(self, q: ArrayLike) -> float:
-        """Return the energy of gravity and springs [J].
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q has another length, or a number that is not finite.
-        """
-        self._place(vector("q", q, self.nq))
-        mujoco.mj_tendon(self.model, self._data)
+    def _potential_energy(self, q: FloatArray) -> float:
+        self._place(q)
         mujoco.mj_energyPos(self.model, self._data)
         return float(self._data.energy[0])
 
-    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time; a gap beyond the margin is infinite.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,); at rest if not given.
-            t: Time [s].
-
-        Raises:
-            InvalidProblem: q or v has another length or a number that is not finite, or two geoms
-                have more contacts than can be told apart.
-        """
-        position = vector("q", q, self.nq)
-        velocity = np.zeros(self.nv) if v is None else vector("v", v, self.nv)
+    def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
         data = self._data
-        data.qpos[:], data.qvel[:], data.time = position, velocity, t
+        data.qpos[:], data.qvel[:], data.time = q, v, t
         # Limits and friction loss are constraints too, and none of them may act.
         self.model.opt.disableflags |= OFF
         mujoco.mj_forward(self.model, data)
-        M, force = np.zeros((self.nv, self.nv)), data.qfrc_smooth.copy()
-        mujoco.mj_fullM(self.model, data, M)
+        M, force = models.mass_matrix(self.model, data), data.qfrc_smooth.copy()
         phi, J = self._find_contacts()
         J[phi > self.margin] = 0.0
         phi[phi > self.margin] = np.inf
-        bias = self._bias(position, velocity, phi)
+        bias = self._bias(q, v, phi)
         return Dynamics(M, force, phi, J[:, 0], J[:, 1:], bias)
 
     def limits_reached(self, q: ArrayLike) -> tuple[str, ...]:
-        """Name the joints and tendons that are at the end of their range, or beyond it.
+        """Return the names of the joints and tendons at the end of their range, or beyond it.
 
         Args:
             q: Configuration, (nq,).
@@ -210,35 +166,122 @@ class MujocoSystem(EngineSystem):
         Raises:
             InvalidProblem: q has another length, or a number that is not finite.
         """
-        self._place(vector("q", q, self.nq))
-        mujoco.mj_tendon(self.model, self._data)
-        return limits_reached(self.model, self._data)
+        self._place(self._checked(q))
+        return models.limits_reached(self.model, self._data)
+
+    def stand(self, q: ArrayLike) -> FloatArray:
+        """Return a configuration in which a floating robot touches what is below it.
+
+        All that floats is moved along gravity, as it is and together, until the first contact has
+        no gap; a robot that penetrates is lifted.
+
+        Args:
+            q: Configuration to start from, (nq,).
+
+        Returns:
+            Configuration, (nq,).
+
+        Raises:
+            InvalidProblem: Nothing floats, or nothing is below it.
+        """
+        at = self._checked(q)
+        self._place(at)
+        down = models.way_down(self.model, self._data)
+        if not down.any():
+            raise InvalidProblem(
+                "stand: no body can be lowered as it is; give the robot a free joint, or set qpos"
+            )
+        for _ in range(MOST_STEPS):
+            here = self._seen(at, down)
+            rate = -here.J_n @ down
+            below = rate > SAME
+            if not below.any():
+                break
+            # Gaps over planes change at a constant rate: this is exact for the first to close.
+            step = (here.phi[below] / rate[below]).min()
+            if abs(step) <= TOUCHING:
+                return at
+            mujoco.mj_integratePos(self.model, at, down, step)
+        raise InvalidProblem("stand: nothing is below the robot; give the model a floor")
+
+    def detect_impact(
+        self, data: mujoco.MjData, *, gap_tolerance: float = GAP_TOLERANCE, speed: float = 0.1
+    ) -> ImpactProblem | None:
+        """Return the impact that begins in a state of a simulation, or None if none does.
+
+        Contacts that penetrate count as touching, however deep: MuJoCo's are soft.
+
+        Args:
+            data: State of the model that this system was made of; its inputs are taken as well.
+            gap_tolerance: Largest gap of a contact that touches, at most the margin [m].
+            speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
+                gravity makes of rest in one step.
+
+        Raises:
+            InvalidOption: An option is out of range.
+            InvalidProblem: The state has numbers that are not finite.
+        """
+        here, near, hits = self._approaching(data, gap_tolerance, speed)
+        return self._gather(here, near, data.qvel) if hits.size else None
+
+    def _approaching(
+        self, data: mujoco.MjData, gap_tolerance: float, speed: float
+    ) -> tuple[Dynamics, IntArray, IntArray]:
+        """Return the dynamics of a state, which contacts touch, and which of them approach."""
+        positive("speed", speed)
+        between("gap_tolerance", gap_tolerance, 0.0, self.margin)
+        self.take_inputs(data)
+        here = self.dynamics(data.qpos)
+        near = self._opening(here, np.flatnonzero(here.phi <= gap_tolerance))
+        return here, near, near[here.J_n[near] @ data.qvel < -speed]
 
     def _warn(self, q: ArrayLike) -> None:
         """Warn of joints and tendons at the end of their range."""
-        warn_of_limits(self.limits_reached(q))
+        models.warn_of_limits(self.limits_reached(q))
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
-        """Return the contacts that touch in a state, but for those that no motion opens.
-
-        Raises:
-            InvalidProblem: There are no others, one penetrates by more than the tolerance, or the
-                tolerance is above the margin.
-        """
-        if not 0.0 <= gap_tolerance <= self.margin:
-            raise InvalidProblem(
-                f"gap_tolerance: expected from 0 to the margin of {self.margin:g} m, got "
+        """Return the contacts that touch in a state, but for those that no motion opens."""
+        if gap_tolerance > self.margin:
+            raise InvalidOption(
+                f"gap_tolerance: expected at most the margin of {self.margin:g} m, got "
                 f"{gap_tolerance:g} m; give MujocoSystem a larger margin"
             )
         found = np.flatnonzero(here.phi <= gap_tolerance)
-        opening = self._opening(here, found)
-        if found.size and not opening.size:
-            raise InvalidProblem(
-                f"no motion opens or closes {self.contacts[found[0]]!r}, and nothing else touches"
-            )
         phi = here.phi.copy()
-        phi[np.setdiff1d(found, opening)] = np.inf
+        phi[np.setdiff1d(found, self._opening(here, found))] = np.inf
         return self._touching(phi, gap_tolerance)
+
+    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
+        if not phi.size:
+            return super()._nothing_touches(phi, gap_tolerance)
+        # The data are where the question was asked.
+        there = self._seen(np.array(self._data.qpos))
+        found = self._opening(there, np.flatnonzero(np.isfinite(there.phi)))
+        if not found.size:
+            return "no contact touches: no motion brings any two geoms together; add a floor"
+        nearest = found[np.argmin(there.phi[found])]
+        return (
+            f"no contact touches: the nearest is {self.contacts[nearest]!r} with a gap of "
+            f"{1e3 * there.phi[nearest]:.4g} mm, above gap_tolerance = {1e3 * gap_tolerance:g} mm; "
+            f"lower the robot with data.qpos[:] = MujocoSystem(model).stand(data.qpos), or raise "
+            f"the tolerance"
+        )
+
+    def _seen(self, q: FloatArray, v: FloatArray | None = None) -> Dynamics:
+        """Return the dynamics with a margin that shows a contact that v, or any motion, closes."""
+        margin = self.margin
+        try:
+            while True:
+                here = self.dynamics(q)
+                near = self._opening(here, np.flatnonzero(np.isfinite(here.phi)))
+                is_seen = near.size if v is None else (here.J_n @ v < -SAME).any()
+                if is_seen or self.margin >= FARTHEST:
+                    return here
+                self.margin *= 10.0
+                models.set_margin(self.model, self.margin)
+        finally:
+            self.margin = margin
+            models.set_margin(self.model, margin)
 
     def _opening(self, here: Dynamics, near: IntArray) -> IntArray:
         """Return those of some contacts, by their numbers (m,), that some motion opens.
@@ -249,58 +292,17 @@ class MujocoSystem(EngineSystem):
         return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
 
     def _place(self, q: FloatArray) -> None:
-        """Move the bodies to a configuration (nq,)."""
+        """Move bodies and tendons to a configuration (nq,)."""
         self._data.qpos[:] = q
         mujoco.mj_kinematics(self.model, self._data)
         mujoco.mj_comPos(self.model, self._data)
+        mujoco.mj_tendon(self.model, self._data)
 
     def _find_contacts(self) -> tuple[FloatArray, FloatArray]:
-        """Return gaps (m,) and rows (m, 3, nv), normal first, where MuJoCo's data are."""
-        model, data = self.model, self._data
-        model.opt.disableflags &= ~OFF
-        mujoco.mj_collision(model, data)
-        phi = np.full(len(self._contacts), np.inf)
-        J = np.zeros((len(phi), 3, self.nv))
-        found = data.contact
-        for one, other, dist, pos, frame in zip(
-            *found.geom.T, found.dist, found.pos, found.frame, strict=True
-        ):
-            i = self._slot(int(one), int(other), pos, phi)
-            normal = frame[:3]
-            # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
-            half = 0.5 * dist * normal
-            relative = self._point_jacobian(pos + half, other)
-            relative -= self._point_jacobian(pos - half, one)
-            phi[i] = dist
-            J[i] = np.vstack([normal, tangents(normal)]) @ relative
-        return phi, J
-
-    def _slot(self, one: int, other: int, pos: FloatArray, phi: FloatArray) -> int:
-        """Return the number of a contact, of which none has been found yet.
-
-        Raises:
-            InvalidProblem: All contacts of the pair have been found.
-        """
-        pair = self._pairs[min(one, other), max(one, other)]
-        if pair.feature >= 0:
-            turn = self._data.geom_xmat[pair.feature].reshape(3, 3)
-            local = turn.T @ (pos - self._data.geom_xpos[pair.feature])
-            i = pair.first + pair.number(self.model, local)
-            if np.isinf(phi[i]):
-                return i
-        for i in range(pair.first, pair.first + len(pair.labels)):
-            if np.isinf(phi[i]):
-                return i
-        raise InvalidProblem(
-            f"MuJoCo finds more than {len(pair.labels)} contacts of "
-            f"{self._contacts[pair.first]!r}; use simpler geoms"
-        )
-
-    def _point_jacobian(self, pos: FloatArray, geom: int) -> FloatArray:
-        """Return the Jacobian (3, nv) of the point of a geom's body that is at `pos`."""
-        J = np.zeros((3, self.nv))
-        mujoco.mj_jac(self.model, self._data, J, None, pos, int(self.model.geom_bodyid[geom]))
-        return J
+        """Return gaps (m,) and rows (m, 3, nv), normal first, where the data are."""
+        self.model.opt.disableflags &= ~OFF
+        mujoco.mj_collision(self.model, self._data)
+        return contact_rows(self.model, self._data, self._pairs, self.contacts)
 
     def _bias(self, q: FloatArray, v: FloatArray, phi: FloatArray) -> FloatArray:
         """Return dJ/dt v, (m, 3), by the Jacobians a little before and after, where v leads."""

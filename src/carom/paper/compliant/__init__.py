@@ -1,6 +1,6 @@
-"""Impacts of bodies that give way a little, to compare with rigid ones [HalmPosa, Section 5.4].
+"""Impacts of compliant bodies, to compare with rigid ones [HalmPosa, Section 5.4].
 
-A contact is a spring and a damper side by side (Kelvin-Voigt), with friction. What rigid impacts
+A contact is a spring and a damper in parallel (Kelvin-Voigt), with friction. What rigid impacts
 leave open, stiffness and the exact pose decide here; sweeps vary them.
 """
 

@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 
 from carom import checks
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption, InvalidProblem
+from carom.outcomes.finite import FiniteSet
 from carom.paper.compliant.run import METHODS, CompliantImpact, Run
 from carom.systems.system import System
 from carom.typing import ArrayLike
@@ -41,18 +42,18 @@ class Compliant:
     it presses on a contact that was hardly hit, that creeps on until `max_duration`.
 
     Args:
-        stiffness: k, one for all contacts or one for each of the system's [N/m].
-        damping_ratio: zeta.
-        mass: m, the mass that the damping ratio refers to [kg].
-        friction_speed: eps, the slip below which friction is less than mu f_n [m/s].
+        stiffness: Stiffness k, one for all contacts or one for each of the system's [N/m].
+        damping_ratio: Damping ratio zeta.
+        mass: Mass m that the damping ratio refers to [kg].
+        friction_speed: Slip eps below which friction is less than mu f_n [m/s].
         least_share: Share of m v0 with which a contact is not waited for any more.
         method: Integrator of scipy: BDF, or Radau to check it with.
         rtol: Relative accuracy of a step.
         max_duration: Longest impact [s]; None is one period of m on the softest contact.
-        max_steps: Largest number of integration steps.
+        max_steps: Maximum number of integration steps.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
 
     Examples:
         The stiffer corner A stops first, and the block pivots on B.
@@ -60,7 +61,10 @@ class Compliant:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
         >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-6)
-        >>> impact = law.resolve(block.system, block.q, block.v)
+        >>> outcomes = law.resolve(block.system, block.q, block.v)
+        >>> len(outcomes), outcomes.contact_velocities[0, :, 0].round(3).tolist()
+        (1, [0.039, -0.0])
+        >>> impact = law.run(block.system, block.q, block.v)
         >>> impact.status, bool(impact.v_post[2] < 0.0)
         ('over', True)
     """
@@ -76,67 +80,64 @@ class Compliant:
     max_steps: int = 20_000
 
     def __post_init__(self) -> None:
-        given = self.stiffness
-        if isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim):
-            each = tuple(check_number("stiffness", k) for k in given)
-            object.__setattr__(self, "stiffness", each)
-        else:
-            object.__setattr__(self, "stiffness", check_number("stiffness", self.stiffness))
-        for name in ("mass", "friction_speed"):
-            object.__setattr__(self, name, check_number(name, getattr(self, name)))
+        stiffness = checks.floats("stiffness", self.stiffness)
+        if stiffness.ndim > 1 or not (stiffness > 0.0).all():
+            raise InvalidOption(f"stiffness: expected numbers > 0, got {self.stiffness!r}")
+        given = tuple(stiffness.tolist()) if stiffness.ndim else float(stiffness)
+        object.__setattr__(self, "stiffness", given)
+        for name in ("mass", "friction_speed", "rtol"):
+            object.__setattr__(self, name, checks.positive(name, getattr(self, name)))
         for name in ("damping_ratio", "least_share"):
-            object.__setattr__(self, name, check_number(name, getattr(self, name), or_zero=True))
+            value = checks.positive(name, getattr(self, name), or_zero=True)
+            object.__setattr__(self, name, value)
         if self.max_duration is not None:
-            object.__setattr__(
-                self, "max_duration", check_number("max_duration", self.max_duration)
-            )
-        if not FINEST <= check_number("rtol", self.rtol) <= 1e-3:
-            raise InvalidProblem(
-                f"rtol: expected a number from {FINEST:g} to 1e-3, got {self.rtol!r}"
-            )
-        if self.method not in METHODS:
-            raise InvalidProblem(
-                f"method: expected one of {', '.join(METHODS)}, got {self.method!r}"
-            )
+            checks.positive("max_duration", self.max_duration)
+        checks.between("rtol", self.rtol, FINEST, 1e-3)
+        checks.choice("method", self.method, METHODS)
         checks.integer("max_steps", self.max_steps, 1)
 
-    def resolve(self, system: System, q: ArrayLike, v: ArrayLike) -> CompliantImpact:
-        """Return the impact that starts at a state.
+    def resolve(self, system: System, q: ArrayLike, v: ArrayLike) -> FiniteSet:
+        """Return the outcome of the impact that starts at a state; `run` has the whole motion.
 
         Args:
             system: What hits; its contacts must be planar.
-            q: Configuration in which something just touches, (nq,).
-            v: Velocity before the impact, (nv,).
+            q: (nq,) configuration in which something just touches.
+            v: (nv,) velocity before the impact.
+
+        Returns:
+            One outcome; the contacts are those that touched during the impact.
 
         Raises:
-            InvalidProblem: Nothing touches, something penetrates, or the number of stiffnesses is
-                not that of the contacts.
+            InvalidProblem: Nothing touches, something penetrates, or contacts are not planar.
+            InvalidOption: The number of stiffnesses is not that of the contacts.
+            ImpactNotResolved: The impact did not end within `max_duration` and `max_steps`.
+        """
+        return self.run(system, q, v).outcome()
+
+    def run(self, system: System, q: ArrayLike, v: ArrayLike) -> CompliantImpact:
+        """Return the motion through the impact that starts at a state.
+
+        Args:
+            system: What hits; its contacts must be planar.
+            q: (nq,) configuration in which something just touches.
+            v: (nv,) velocity before the impact.
+
+        Raises:
+            InvalidProblem: Nothing touches, something penetrates, or contacts are not planar.
+            InvalidOption: The number of stiffnesses is not that of the contacts.
         """
         problem = system.impact_problem(q, v, TOUCH)
-        if problem.J_t.shape[1] != 1:
+        if problem.num_tangents != 1:
             raise InvalidProblem(
-                f"system: expected planar contacts, got {problem.J_t.shape[1]} tangents each"
+                f"system: expected planar contacts, got {problem.num_tangents} tangents each"
             )
         names = system.contacts
         stiffness = np.array(self.stiffness)
         if stiffness.shape not in ((), (len(names),)):
-            raise InvalidProblem(
+            raise InvalidOption(
                 f"stiffness: expected one number or one for each of the {len(names)} contacts "
                 f"{', '.join(names)}, got {len(stiffness)}"
             )
         start = np.array(q, dtype=np.float64)
         run = Run(self, system, start, np.array(problem.v_pre), np.full(len(names), stiffness))
         return run.to_the_end()
-
-
-def check_number(name: str, value: object, *, or_zero: bool = False) -> float:
-    """Return an option as a number.
-
-    Raises:
-        InvalidProblem: It is none, or none in its range.
-    """
-    number = float(value) if isinstance(value, int | float | np.number) else np.nan
-    if not np.isfinite(number) or number < 0.0 or (number == 0.0 and not or_zero):
-        least = ">=" if or_zero else ">"
-        raise InvalidProblem(f"{name}: expected a finite number {least} 0, got {value!r}")
-    return number

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
 
-from carom.errors import InvalidProblem
+from carom import checks
+from carom.errors import ImpactNotResolved
+from carom.outcomes.finite import FiniteSet
+from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 # LSODA errs by 0.3 % in the friction of two sticking corners, and gives up where one is 1e5 times
 # as stiff. Radau agrees with BDF to 8 digits, and takes three times as long.
 METHODS: dict[str, Callable[..., OdeSolver]] = {"BDF": BDF, "Radau": Radau}
+
+OVER = "over"
 
 REST = 1e-3
 """A contact is at rest if it closes no faster than this times mass / stiffness [m/s^3]."""
@@ -31,11 +36,11 @@ HALVINGS = 50
 @final
 @dataclass(frozen=True, eq=False)
 class CompliantImpact:
-    """Record an impact over its short but finite time.
+    """Hold the motion through an impact, over its short but finite time.
 
     Attributes:
         system: What hits.
-        stiffness: (m,) of its contacts [N/m].
+        stiffness: (m,) stiffness of its contacts [N/m].
         t: (n,) time since the start [s].
         q: (n, nq) configurations.
         v: (n, nv) velocities.
@@ -47,9 +52,11 @@ class CompliantImpact:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
         >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-6)
-        >>> impact = law.resolve(block.system, block.q, block.v)
+        >>> impact = law.run(block.system, block.q, block.v)
         >>> bool((impact.v_post == impact.v[-1]).all()), bool(impact.energy[-1] < impact.energy[0])
         (True, True)
+        >>> impact.outcome().labels
+        ('stiffness 1e+07, 1e+06 N/m',)
 
         Both corners touch at once:
 
@@ -78,6 +85,37 @@ class CompliantImpact:
         rigid = [self.system.energy(q, v) for q, v in zip(self.q, self.v, strict=True)]
         return np.asarray(rigid + 0.5 * (depth**2 @ self.stiffness))
 
+    def outcome(self) -> FiniteSet:
+        """Return the velocity after the impact as a set of one, with the impulses that led to it.
+
+        The problem is posed where the impact ends. Its v_pre is the velocity from which the contact
+        impulses alone lead to `v_post`: it differs from the true one by what gravity and turning
+        add while the impact lasts.
+
+        Raises:
+            ImpactNotResolved: The impact did not end.
+        """
+        if self.status != OVER:
+            raise ImpactNotResolved(
+                f"the impact did not end ({self.status}): allow more with max_duration or max_steps"
+            )
+        own = np.flatnonzero(np.isfinite(self.touched_at))
+        own = own if len(own) else np.array([int(np.argmin(self.system.gap(self.q[-1])))])
+        here = self.system.dynamics(self.q[-1])
+        steps = np.diff(self.impulse[:, own], axis=0).reshape(-1, 2 * len(own))
+        J = np.stack([here.J_n[own], here.J_t[own, 0]], axis=1).reshape(2 * len(own), -1)
+        v_pre = self.v_post - np.linalg.solve(here.M, J.T @ steps.sum(axis=0))
+        names = tuple(self.system.contacts[i] for i in own)
+        problem = ImpactProblem(
+            here.M, here.J_n[own], here.J_t[own], self.system.mu[own], v_pre, contacts=names
+        )
+        label = f"stiffness {', '.join(f'{k:g}' for k in self.stiffness)} N/m"
+        note = (
+            f"gravity and turning change v by {np.abs(v_pre - self.v[0]).max():.2g} within the "
+            f"{self.t[-1]:.2g} s of the impact; this is part of v_pre"
+        )
+        return FiniteSet(problem, "Compliant", (steps,), True, (label,), (note,))
+
     def share_before(self, contact: str, other: str) -> float:
         """Return the share of a contact's normal impulse that came before another one touched.
 
@@ -88,12 +126,11 @@ class CompliantImpact:
             other: Name of the contact that is waited for.
 
         Raises:
-            InvalidProblem: A name is not that of a contact.
+            InvalidOption: A name is not that of a contact.
         """
         names = self.system.contacts
         for name in (contact, other):
-            if name not in names:
-                raise InvalidProblem(f"contact: expected one of {', '.join(names)}, got {name!r}")
+            checks.choice("contact", name, names)
         normal = self.impulse[:, names.index(contact), 0]
         moment = self.touched_at[names.index(other)]
         if normal[-1] == 0.0:
@@ -116,7 +153,7 @@ class _State(NamedTuple):
 
     @property
     def touching(self) -> BoolArray:
-        """Tell what touches: one that still pushes does, whatever rounding makes of its gap."""
+        """Return what touches: one that still pushes does, whatever rounding makes of its gap."""
         return (self.here.phi <= 0.0) | (self.f_n > 0.0)
 
 
@@ -151,7 +188,7 @@ class Run:
 
     def to_the_end(self) -> CompliantImpact:
         """Integrate until the impact is over."""
-        status = "over" if self._is_over(self._state(0.0, self.y[0])) else None
+        status = OVER if self._is_over(self._state(0.0, self.y[0])) else None
         while status is None:
             status = self._integrate()
         y = np.array(self.y)
@@ -168,7 +205,7 @@ class Run:
         )
 
     def _integrate(self) -> str | None:
-        """Go on until the impact ends, which a status tells, or until a contact touches.
+        """Integrate until the impact ends, and return its status, or until a contact touches.
 
         There a force begins with a jump, and the integrator is started anew. When a contact parts
         its force is zero already.
@@ -200,7 +237,7 @@ class Run:
             self.y.append(state.y)
             self._touch(state.touching)
             if is_over:
-                return "over"
+                return OVER
             if closes:
                 return None
         return "time limit"
@@ -210,11 +247,11 @@ class Run:
         self.touched_at[touching & np.isnan(self.touched_at)] = self.t[-1]
 
     def _closes(self, state: _State) -> bool:
-        """Tell whether a contact touches that did not before."""
+        """Return whether a contact touches that did not before."""
         return bool(((state.here.phi <= 0.0) & ~self.touching).any())
 
     def _is_over(self, state: _State) -> bool:
-        """Tell whether all that touches is at rest or parts, and nothing is waited for."""
+        """Return whether all that touches is at rest or parts, and nothing is waited for."""
         phi, touching = state.here.phi, state.touching
         if (state.v_n[touching] < -self.rest).any():
             return False

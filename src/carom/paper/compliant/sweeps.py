@@ -1,21 +1,19 @@
-"""The same impact over and over, with one number varied."""
+"""One impact many times, with one number varied."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast, final
+from typing import cast, final
 
 import numpy as np
 
 from carom import checks
-from carom.errors import InvalidProblem
-from carom.paper.compliant.law import Compliant, check_number
+from carom.errors import InvalidOption
+from carom.paper.compliant.law import Compliant
 from carom.paper.compliant.run import CompliantImpact
+from carom.scenes.scene import Scene
 from carom.typing import FloatArray
-
-if TYPE_CHECKING:
-    from carom.scenes.scene import Scene
 
 Progress = Callable[[int, int], None]
 """Is told how many runs are done, and how many there are."""
@@ -27,11 +25,11 @@ class CompliantSweep:
     """Hold impacts that differ in one number.
 
     Attributes:
-        values: (n,) the number.
-        runs: The impacts, one for each.
+        values: (n,) values of the number.
+        runs: The impacts, one per value.
         v_post: (n, nv) velocities after them.
-        shares: (n,) how much of the impulse of the contact that touched first came before the
-            other one touched, as a share.
+        shares: (n,) share of the impulse of the contact that touched first that came before the
+            other one touched.
 
     Examples:
         Whichever corner is stiffer stops first.
@@ -75,7 +73,7 @@ def stiffness_sweep(
         The impacts, with the ratios as values.
 
     Raises:
-        InvalidProblem: An argument is wrong, or the scene has not two contacts.
+        InvalidOption: An argument is wrong, or the scene has not two contacts.
 
     Examples:
         >>> import carom
@@ -90,9 +88,9 @@ def stiffness_sweep(
 
     def run(ratio: float) -> CompliantImpact:
         pair = (softest * max(ratio, 1.0), softest * max(1.0 / ratio, 1.0))
-        return replace(law, stiffness=pair).resolve(scene.system, scene.q, scene.v)
+        return replace(law, stiffness=pair).run(scene.system, scene.q, scene.v)
 
-    return _sweep(check_number("max_ratio", max_ratio) ** _spread(num), run, progress)
+    return _sweep(checks.positive("max_ratio", max_ratio) ** _spread(num), run, progress)
 
 
 def angle_sweep(
@@ -118,7 +116,7 @@ def angle_sweep(
         The impacts, with angles in degrees.
 
     Raises:
-        InvalidProblem: An argument is wrong, or the scene is no such block.
+        InvalidOption: An argument is wrong, or the scene is no such block.
 
     Examples:
         Turned by 0.01 degrees, the corner that comes first has nearly all of its impulse before the
@@ -132,14 +130,14 @@ def angle_sweep(
     """
     law, system = _checked_law(scene, law), scene.system
     if system.nq != 3 or not (system.normal_jacobian(scene.q)[:, 1] == 1.0).all():
-        raise InvalidProblem(
+        raise InvalidOption(
             f"scene: expected a block with coordinates (x, y, angle) over a floor, got {scene.name}"
         )
 
     def run(angle: float) -> CompliantImpact:
-        return law.resolve(system, *_turned(scene, angle))
+        return law.run(system, *_turned(scene, angle))
 
-    return _sweep(check_number("max_angle", max_angle) * _spread(num), run, progress)
+    return _sweep(checks.positive("max_angle", max_angle) * _spread(num), run, progress)
 
 
 def _turned(scene: Scene, angle: float) -> tuple[FloatArray, FloatArray]:
@@ -150,7 +148,7 @@ def _turned(scene: Scene, angle: float) -> tuple[FloatArray, FloatArray]:
     potential = system.potential_energy(q)
     kinetic = system.energy(scene.q, scene.v) - potential
     if not kinetic > 0.0:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"max_angle: the block falls too slowly to come to {angle:g} deg with the same energy"
         )
     return q, scene.v * np.sqrt(kinetic / (system.energy(q, scene.v) - potential))
@@ -182,7 +180,7 @@ def _checked_law(scene: Scene, law: Compliant | None) -> Compliant:
     law = Compliant() if law is None else law
     names = scene.system.contacts
     if len(names) != 2:
-        raise InvalidProblem(f"scene: expected two contacts, got {len(names)} of {scene.name}")
+        raise InvalidOption(f"scene: expected two contacts, got {len(names)} of {scene.name}")
     if not isinstance(law.stiffness, float):
-        raise InvalidProblem(f"law: expected one number as stiffness, got {law.stiffness!r}")
+        raise InvalidOption(f"law: expected one number as stiffness, got {law.stiffness!r}")
     return law

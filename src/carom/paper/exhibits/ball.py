@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from carom.laws.routh_single import RouthSingle
 from carom.motion.simulation import simulate
-from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
+from carom.motion.trajectory import Trajectory
+from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.plots import plot_phase, plot_scene, style
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from carom.motion.trajectory import Trajectory
 
 SPEEDS = (3.0, 1.5, 0.0, -2.2, -4.0)
 """With which balls are thrown up or down from a height of 1 m [m/s]."""
@@ -39,7 +34,13 @@ def motions() -> list[Trajectory]:
     return [simulate(system, [1.0 + RADIUS], [speed], DURATION, RouthSingle()) for speed in SPEEDS]
 
 
-def make(_effort: Effort, _progress: Progress) -> Made:
+@exhibit(
+    "ball-phase",
+    "Figure 6 (fig:penetrationproof)",
+    "A ball over the ground: why nothing penetrates",
+    3.0,
+)
+def phase(_effort: Effort, _progress: Progress) -> Made:
     """Draw the system and its phase portrait."""
     thrown = motions()
     t = np.linspace(0.0, DURATION, 301)
@@ -118,12 +119,3 @@ def _arrow(ax: Axes, motion: Trajectory, color: str) -> None:
 def _note(ax: Axes, words: str, point: tuple[float, float], offset: tuple[float, float]) -> None:
     """Write beside a point."""
     ax.annotate(words, xy=point, xytext=offset, textcoords="offset points", va="center", fontsize=9)
-
-
-BALL_PHASE = Exhibit(
-    "ball-phase",
-    "Figure 6 (fig:penetrationproof)",
-    "A ball over the ground: why nothing penetrates",
-    make,
-    (3.0, 3.0),
-)

@@ -1,41 +1,34 @@
-"""The five impacts of the paper: what it says of each, and what comes out."""
+"""The five impacts of the paper: where velocities go, and what the paper says of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from carom.outcomes.distances import sample_error
 from carom.outcomes.polytope import nearest_in_hull
-from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress
-from carom.paper.exhibits.evolution import Evolution
+from carom.outcomes.sampled import SampledSet
+from carom.paper.exhibit import Effort, Finding, Made, Progress, exhibit
+from carom.paper.exhibits.collision import NORMALS, SAME, Evolution, collide, of_contact
+from carom.typing import ArrayLike, FloatArray
 
-if TYPE_CHECKING:
-    from carom.outcomes.sampled import SampledSet
-    from carom.plots.contact_velocities import Coordinate
-    from carom.typing import ArrayLike, FloatArray
-
-NORMALS: tuple[Coordinate, Coordinate] = (("A", 0), ("B", 0))
 STACK_MASS = 5.0
-"""Of a disc [kg] in the published runs, whose script puts the number of contacts there."""
-SAME = 1e-9
-"""Velocities that differ by less than this share of the impact's are the same."""
+"""Mass of a disc [kg] in the published runs, whose script puts the number of contacts there."""
 
 
-def of_contact(name: str) -> tuple[Coordinate, Coordinate]:
-    """Return a contact's tangential and normal velocity."""
-    return ((name, 1), (name, 0))
-
-
+@exhibit(
+    "rocking-block-evolution",
+    "Figure 9 (fig:phone_evolution)",
+    "The velocities of a block that lands flat on two corners",
+    3.0,
+    quickly=1.0,
+)
 def block(effort: Effort, progress: Progress) -> Made:
     """Make the block's evolution plots."""
-    evolution = Evolution.of("rocking-block", effort, progress)
+    evolution = Evolution.of(collide("rocking-block"), effort, progress)
     normal = evolution.outcomes.contact_velocities[..., 0]
-    speed = -float(evolution.problem.v_pre[1])
+    speed = -float(evolution.collision.problem.v_pre[1])
     both = normal.min(axis=1).max()
     findings = (
-        holds_all(evolution, "rest and the two pivots of Figure 1 are in the set"),
+        evolution.holds_all("rest and the two pivots of Figure 1 are in the set"),
         Finding(
             "between rest and a pivot lies every slower pivot on the same corner",
             _fills(normal[:, 0]) and _fills(normal[:, 1]),
@@ -51,28 +44,30 @@ def block(effort: Effort, progress: Progress) -> Made:
     remarks = (
         "Agrees. The exact set is rest and two segments: a pivot on either corner with any speed "
         "up to the sequential outcome, 0.21 times the falling speed. The paper draws impulses "
-        f"uniformly, which at its step reaches {100 * _reached(evolution, 'papers'):.1f} % of that "
-        f"with so many samples; carom's draws reach {100 * _reached(evolution, 'outcomes'):.1f} %."
+        f"uniformly, which at its step reaches {evolution.reached(evolution.papers)} of that with "
+        f"so many samples; carom's draws reach {evolution.reached(evolution.outcomes)}."
     )
-    return Made(
-        remarks,
-        {"evolution": evolution.figure([NORMALS, of_contact("A")])},
-        evolution.tables(),
-        findings,
-    )
+    return evolution.made(remarks, findings, NORMALS, of_contact("A"))
 
 
+@exhibit(
+    "compass-gait-evolution",
+    "Figure 10 (fig:compass_evolution)",
+    "The velocities of a compass gait that takes a wide step",
+    8.0,
+    quickly=2.0,
+)
 def compass(effort: Effort, progress: Progress) -> Made:
     """Make the compass gait's evolution plots."""
-    evolution = Evolution.of("compass-gait", effort, progress)
-    _, slides, lifts = evolution.outcomes.kinds()
+    evolution = Evolution.of(collide("compass-gait"), effort, progress)
+    _, slides, lifts = evolution.outcomes.contact_states
     grounded = ~lifts[:, 1]
     findings = (
-        holds_all(evolution, "the three outcomes of Figure 4 are in the set"),
+        evolution.holds_all("the three outcomes of Figure 4 are in the set"),
         Finding(
             "the simultaneous law alone has three outcomes: B sticks, slides or lifts",
-            len(evolution.simultaneous) == 3,
-            ", ".join(evolution.simultaneous.labels or ()),
+            len(evolution.collision.simultaneous) == 3,
+            ", ".join(evolution.collision.simultaneous.labels),
         ),
         Finding(
             "impulses that alternate between the feet let A slide while B keeps contact",
@@ -91,20 +86,27 @@ def compass(effort: Effort, progress: Progress) -> Made:
         "always returns the same one misses most of the set: the rows of paper's draws above take "
         "Lemke's solution and never let A move. carom chooses among all solutions at random. "
         "Samples agree with the exact set although the step is coarse: "
-        f"{_beyond(evolution)}."
+        f"{evolution.beyond()}."
     )
-    return _made(evolution, remarks, findings)
+    return evolution.made(remarks, findings)
 
 
+@exhibit(
+    "box-wall-evolution",
+    "Figure 11 (fig:box_evolution)",
+    "The velocities of a box that slides into a wall",
+    6.0,
+    quickly=2.0,
+)
 def box(effort: Effort, progress: Progress) -> Made:
     """Make the box's evolution plots."""
-    evolution = Evolution.of("box-wall", effort, progress)
-    _, slides, lifts = evolution.outcomes.kinds()
+    evolution = Evolution.of(collide("box-wall"), effort, progress)
+    _, slides, lifts = evolution.outcomes.contact_states
     v_c = evolution.outcomes.contact_velocities
-    sequential = evolution.sequential.contact_velocities[0]
+    sequential = evolution.collision.sequential.contact_velocities[0]
     fastest = float(v_c[:, 0, 1].max())
     findings = (
-        holds_all(evolution, "the simultaneous and the sequential outcome of Figure 5 are there"),
+        evolution.holds_all("the simultaneous and the sequential outcome of Figure 5 are there"),
         Finding(
             "between them, A slides on while B lifts, at all speeds up to the sequential outcome",
             _fills(v_c[slides[:, 0] & lifts[:, 1], 1, 0]),
@@ -124,24 +126,29 @@ def box(effort: Effort, progress: Progress) -> Made:
     )
     remarks = (
         "Agrees. The exact set is a triangle with the outcomes of the two laws among its corners; "
-        f"the third is the fastest slide. Samples lie in it: {_beyond(evolution)}."
+        f"the third is the fastest slide. Samples lie in it: {evolution.beyond()}."
     )
-    return _made(evolution, remarks, findings)
+    return evolution.made(remarks, findings)
 
 
+@exhibit(
+    "ramone-evolution",
+    "Figure 13 (fig:ramone)",
+    "The velocities of the walker RAMone at a footfall",
+    8.0,
+    quickly=2.0,
+)
 def ramone(effort: Effort, progress: Progress) -> Made:
     """Make RAMone's evolution plots."""
-    evolution = Evolution.of("ramone", effort, progress)
+    evolution = Evolution.of(collide("ramone"), effort, progress)
     v_c = evolution.outcomes.contact_velocities
-    scale = float(np.abs(evolution.problem.contact_velocity(evolution.problem.v_pre)).max())
+    problem, exact = evolution.collision.problem, evolution.collision.exact
+    scale = float(np.abs(problem.contact_velocity(problem.v_pre)).max())
     slip = _largest_slip_on_the_way(evolution.outcomes, 0)
-    assert evolution.exact is not None
-    corners = evolution.simultaneous.v_post
-    outside = max(
-        float(np.linalg.norm(nearest_in_hull(corners, v) - v)) for v in evolution.exact.v_post
-    )
+    corners = evolution.collision.simultaneous.v_post
+    outside = max(float(np.linalg.norm(nearest_in_hull(corners, v) - v)) for v in exact.v_post)
     findings = (
-        holds_all(evolution, "A rests, while B rests, slides or lifts: the three are in the set"),
+        evolution.holds_all("A rests, while B rests, slides or lifts: the three are in the set"),
         Finding(
             "A sticks in every outcome",
             bool(np.abs(v_c[:, 0]).max() <= 1e-6 * scale),
@@ -161,17 +168,22 @@ def ramone(effort: Effort, progress: Progress) -> Made:
     remarks = (
         "Agrees. The friction coefficient of 10^5 mixes numbers of very different size in one "
         "LCP, so tolerances are relative. B lifts with at most 0.33 mm/s: the paper's plot of its "
-        f"normal velocity spans less than a millimetre a second. Samples: {_beyond(evolution)}."
+        f"normal velocity spans less than a millimetre a second. Samples: {evolution.beyond()}."
     )
-    return _made(evolution, remarks, findings)
+    return evolution.made(remarks, findings)
 
 
+@exhibit(
+    "disk-stack-evolution",
+    "Figure 14 (fig:stack)",
+    "The velocities of a disc that falls on two others",
+    160.0,
+    quickly=4.0,
+)
 def stack(effort: Effort, progress: Progress) -> Made:
     """Make the disk stack's evolution plots."""
-    evolution = Evolution.of("disk-stack", effort, progress, mass=STACK_MASS)
+    evolution = Evolution.of(collide("disk-stack", STACK_MASS), effort, progress)
     views = [NORMALS, (("C", 0), ("D", 0)), of_contact("A"), of_contact("C"), of_contact("E")]
-    figure = evolution.figure(views)
-    findings = stack_findings(evolution)
     remarks = (
         "Agrees in the main, with two exceptions: in some samples the top disc parts from both "
         "others, though slowly, and in very few both lower discs leave the ground. The paper's "
@@ -182,12 +194,12 @@ def stack(effort: Effort, progress: Progress) -> Made:
         "possible. carom's draws reach further than the paper's, as the ranges show; they take six "
         "times the LCPs a sample."
     )
-    return Made(remarks, {"evolution": figure}, evolution.tables(), findings)
+    return evolution.made(remarks, _stack_findings(evolution), *views)
 
 
-def stack_findings(evolution: Evolution) -> tuple[Finding, ...]:
+def _stack_findings(evolution: Evolution) -> tuple[Finding, ...]:
     """Judge what the paper says of the disk stack."""
-    _, slides, lifts = evolution.outcomes.kinds()
+    _, slides, lifts = evolution.outcomes.contact_states
     normal = evolution.outcomes.contact_velocities[..., 0]
     ground, top = np.minimum(*normal[:, :2].T), np.minimum(*normal[:, 2:4].T)
     papers = np.minimum(*evolution.papers.contact_velocities[:, 2:4, 0].T)
@@ -197,9 +209,9 @@ def stack_findings(evolution: Evolution) -> tuple[Finding, ...]:
     return (
         Finding(
             "the simultaneous law only says that the stack comes to rest",
-            len(evolution.simultaneous) == 1
-            and bool(np.abs(evolution.simultaneous.contact_velocities).max() < 1e-9),
-            f"{len(evolution.simultaneous)} outcome, at rest",
+            len(evolution.collision.simultaneous) == 1
+            and bool(np.abs(evolution.collision.simultaneous.contact_velocities).max() < 1e-9),
+            f"{len(evolution.collision.simultaneous)} outcome, at rest",
         ),
         Finding(
             "the top disc may keep only one of its contacts while the other opens",
@@ -233,45 +245,12 @@ def stack_findings(evolution: Evolution) -> tuple[Finding, ...]:
     )
 
 
-def holds_all(evolution: Evolution, sentence: str) -> Finding:
-    """Judge whether what classical laws say is in the set, exactly or among the samples."""
-    classical = np.vstack([evolution.simultaneous.v_post, evolution.sequential.v_post])
-    size = float(np.linalg.norm(evolution.problem.v_pre))
-    whole = evolution.outcomes if evolution.exact is None else evolution.exact
-    distances = [whole.distance(v) for v in classical]
-    return Finding(
-        sentence,
-        max(distances) <= SAME * size,
-        f"{len(classical)} outcomes of the simultaneous and sequential laws, all within "
-        f"{max(distances):.1e} of the exact set",
-    )
-
-
-def _made(evolution: Evolution, remarks: str, findings: tuple[Finding, ...]) -> Made:
-    """Gather the three plots that the paper shows of two contacts."""
-    views = [of_contact("A"), NORMALS, of_contact("B")]
-    return Made(remarks, {"evolution": evolution.figure(views)}, evolution.tables(), findings)
-
-
-def _beyond(evolution: Evolution) -> str:
-    assert evolution.exact is not None
-    error = sample_error(evolution.outcomes, evolution.exact)
-    return f"none is farther from it than {error:.1e} m/s"
-
-
-def _reached(evolution: Evolution, name: str) -> float:
-    """Return what share of the exact range of the first normal velocity samples reach."""
-    assert evolution.exact is not None
-    samples: SampledSet = getattr(evolution, name)
-    return float(samples.contact_bounds()[0, 0, 1] / evolution.exact.contact_bounds()[0, 0, 1])
-
-
 def _count(test: ArrayLike) -> str:
     return f"{int(np.count_nonzero(test)):,}"
 
 
 def _fills(values: FloatArray) -> bool:
-    """Tell whether values leave no hole that is wider than 5 % of the largest."""
+    """Return whether values leave no hole that is wider than 5 % of the largest."""
     return len(values) > 1 and _hole(values) <= 0.05
 
 
@@ -284,40 +263,3 @@ def _hole(values: FloatArray) -> float:
 def _largest_slip_on_the_way(outcomes: SampledSet, contact: int) -> float:
     paths = [outcomes.path(i).v for i in range(min(500, len(outcomes)))]
     return max(float(np.abs(v @ outcomes.problem.J_t[contact, 0]).max()) for v in paths)
-
-
-BLOCK = Exhibit(
-    "rocking-block-evolution",
-    "Figure 9 (fig:phone_evolution)",
-    "The velocities of a block that lands flat on two corners",
-    block,
-    (3.0, 1.0),
-)
-COMPASS = Exhibit(
-    "compass-gait-evolution",
-    "Figure 10 (fig:compass_evolution)",
-    "The velocities of a compass gait that takes a wide step",
-    compass,
-    (8.0, 2.0),
-)
-BOX = Exhibit(
-    "box-wall-evolution",
-    "Figure 11 (fig:box_evolution)",
-    "The velocities of a box that slides into a wall",
-    box,
-    (6.0, 2.0),
-)
-RAMONE = Exhibit(
-    "ramone-evolution",
-    "Figure 13 (fig:ramone)",
-    "The velocities of the walker RAMone at a footfall",
-    ramone,
-    (8.0, 2.0),
-)
-STACK = Exhibit(
-    "disk-stack-evolution",
-    "Figure 14 (fig:stack)",
-    "The velocities of a disc that falls on two others",
-    stack,
-    (160.0, 4.0),
-)

@@ -3,48 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from carom.laws.anitescu_potra import AnitescuPotra
 from carom.laws.routh import Routh
-from carom.laws.routh_exact import RouthExact
 from carom.laws.sequential import Sequential
 from carom.outcomes.kinds import describe_kinds
-from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
-from carom.paper.exhibits.evolution import flat, headings
+from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
+from carom.paper.exhibits.collision import Collision, collide, flat, headings
 from carom.plots import plot_scene
 from carom.plots.scene import view_of
-from carom.scenes import Scene, load
 from carom.systems import PlanarSystem
 from carom.typing import FloatArray
 
 ARROW = 0.5
-"""Of the view has an arrow of the speed with which contacts meet."""
+"""Length of an arrow of the speed with which contacts meet, as a share of the view."""
 WIDTH = 12.0
-"""Of a figure [in]."""
+"""Width of a figure [in]."""
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+class State(NamedTuple):
     """A velocity of a scene at its impact, with the words that name it."""
 
     title: str
     v: FloatArray
 
 
+@exhibit(
+    "rocking-block-outcomes",
+    "Figure 1 (fig:phone)",
+    "A block lands flat on two corners: three outcomes by the order of impulses",
+    1.5,
+)
 def block(_effort: Effort, _progress: Progress) -> Made:
     """Draw the block that lands flat, and its three outcomes."""
-    scene = load("rocking-block")
-    speed = -float(scene.v[1])
-    states = [_before(scene), *_simultaneous(scene)]
-    for order in (("A", "B"), ("B", "A")):
-        path = Sequential(order=order).resolve(scene.problem).path(0).v
-        name = " then ".join(order)
+    collision = collide("rocking-block")
+    speed = -float(collision.scene.v[1])
+    states = [_before(collision), *_simultaneous(collision)]
+    for i, name in enumerate(("A then B", "B then A")):
+        path = collision.sequential.path_to(collision.sequential.v_post[i]).v
         states += [State(f"{name}: between", path[1]), State(f"{name}: after", path[-1])]
-    lifts = [float((scene.problem.J_n @ states[i].v).max()) for i in (3, 5)]
+    lifts = [float((collision.problem.J_n @ states[i].v).max()) for i in (3, 5)]
     findings = (
         _all_differ(
             "rest, a pivot on B and a pivot on A: three outcomes by one model in three orders",
@@ -62,42 +63,53 @@ def block(_effort: Effort, _progress: Progress) -> Made:
         "After a first impact at one corner, that corner lifts with 0.3 x 0.7 = 0.21 of the "
         "falling speed, which follows from angular momentum by hand."
     )
-    return _made(scene, states, remarks, findings)
+    return _made(collision, states, remarks, findings)
 
 
+@exhibit(
+    "compass-gait-outcomes",
+    "Figure 4 (fig:compass_setup)",
+    "A compass gait takes a wide step: three outcomes at once",
+    1.5,
+)
 def compass(_effort: Effort, _progress: Progress) -> Made:
     """Draw the compass gait and its three simultaneous outcomes."""
-    scene = load("compass-gait")
-    states = [_before(scene), *_simultaneous(scene)]
-    kinds = {state.title.split(": ")[1] for state in states[1:]}
-    expected = {f"A sticks, B {word}" for word in ("lifts", "slides", "sticks")}
+    collision = collide("compass-gait")
+    states = [_before(collision), *_simultaneous(collision)]
+    sticks, slides, lifts = collision.simultaneous.contact_states
+    one_each = all(state[:, 1].sum() == 1 for state in (sticks, slides, lifts))
     findings = (
         Finding(
             "the simultaneous law has three outcomes: B lifts, slides or comes to rest",
-            kinds == expected and len(states) == 4,
-            "; ".join(sorted(kinds)),
+            bool(sticks[:, 0].all()) and one_each,
+            "; ".join(collision.simultaneous.kinds),
         ),
     )
     remarks = (
         "Agrees. carom finds every solution of the law's LCP; a solver returns one of the three, "
         "and which one is its own affair."
     )
-    return _made(scene, states, remarks, findings)
+    return _made(collision, states, remarks, findings)
 
 
+@exhibit(
+    "box-wall-outcomes",
+    "Figure 5 (fig:box)",
+    "A box slides into a wall: at once, and in sequence",
+    1.5,
+)
 def box(_effort: Effort, _progress: Progress) -> Made:
     """Draw the box at the wall, at once and in sequence."""
-    scene = load("box-wall")
-    problem = scene.problem
-    path = Sequential(order=("B", "A")).resolve(problem).path(0).v
-    at_once = _simultaneous(scene)
+    collision = collide("box-wall")
+    path = Sequential(order=("B", "A")).draw_path(collision.problem, seed=0).v
+    at_once = _simultaneous(collision)
     states = [
-        _before(scene),
+        _before(collision),
         *at_once,
         State("B then A: between", path[1]),
         State("B then A: after", path[-1]),
     ]
-    end = problem.contact_velocity(path[-1])
+    end = collision.problem.contact_velocity(path[-1])
     rest = float(np.abs(at_once[0].v).max())
     findings = (
         Finding("at once, the box comes to rest", rest < 1e-9, f"largest velocity {rest:.1e}"),
@@ -108,16 +120,16 @@ def box(_effort: Effort, _progress: Progress) -> Made:
         ),
     )
     remarks = "Agrees. A does not approach the floor, so that A then B is the same as B then A."
-    return _made(scene, states, remarks, findings)
+    return _made(collision, states, remarks, findings)
 
 
+@exhibit("ramone-outcomes", "Figure 13a (fig:ramone_diagram)", "RAMone at a footfall", 1.5)
 def ramone(_effort: Effort, _progress: Progress) -> Made:
     """Draw RAMone at its footfall."""
-    scene = load("ramone")
-    exact = RouthExact().resolve(scene.problem)
-    fastest = exact.maximizer(scene.problem.J_n[1])
-    states = [_before(scene), *_simultaneous(scene), State("set: B lifts the fastest", fastest)]
-    approach = scene.problem.contact_velocity(scene.v)
+    collision = collide("ramone")
+    fastest = State("set: B lifts the fastest", collision.exact.maximizer(collision.problem.J_n[1]))
+    states = [_before(collision), *_simultaneous(collision), fastest]
+    approach = collision.problem.contact_velocity(collision.scene.v)
     findings = (
         Finding(
             "A hits the ground while B rests on it",
@@ -130,16 +142,23 @@ def ramone(_effort: Effort, _progress: Progress) -> Made:
         "degrees; the paper rounds to -92.48), and the trunk's velocity so that the trailing foot "
         "is at rest exactly."
     )
-    return _made(scene, states, remarks, findings)
+    return _made(collision, states, remarks, findings)
 
 
+@exhibit(
+    "disk-stack-outcomes",
+    "Figure 14a (fig:stack_diagram)",
+    "A disc falls on two others",
+    3.0,
+    quickly=2.0,
+)
 def stack(effort: Effort, _progress: Progress) -> Made:
     """Draw the stack of discs, and two of the ways in which it can fall apart."""
-    scene = load("disk-stack")
-    problem = scene.problem
-    outcomes = Routh(min(effort.samples(2**14), 2**14), scene.step_impulse).resolve(problem)
+    collision = collide("disk-stack")
+    scene = collision.scene
+    outcomes = Routh(effort.samples(2**14), scene.step_impulse).resolve(collision.problem)
     normal = outcomes.contact_velocities[..., 0]
-    states = [_before(scene), *_simultaneous(scene)]
+    states = [_before(collision), *_simultaneous(collision)]
     for contact, words in ((2, "the left disc rolls away"), (0, "the left disc lifts")):
         states.append(State(f"set: {words}", outcomes.v_post[normal[:, contact].argmax()]))
     findings = (
@@ -153,16 +172,16 @@ def stack(effort: Effort, _progress: Progress) -> Made:
         "Agrees with the drawing of the initial condition; the outcomes beside it are the samples "
         "in which contacts C and A open the fastest."
     )
-    return _made(scene, states, remarks, findings)
+    return _made(collision, states, remarks, findings)
 
 
-def _before(scene: Scene) -> State:
-    return State("before the impact", scene.v)
+def _before(collision: Collision) -> State:
+    return State("before the impact", collision.scene.v)
 
 
-def _simultaneous(scene: Scene) -> list[State]:
-    outcomes = AnitescuPotra().resolve(scene.problem)
-    words = describe_kinds(scene.problem, outcomes.v_post)
+def _simultaneous(collision: Collision) -> list[State]:
+    outcomes = collision.simultaneous
+    words = describe_kinds(collision.problem, outcomes.v_post)
     if len(outcomes) == 1:
         return [State("at once: after", outcomes.v_post[0])]
     return [State(f"at once: {kind}", v) for kind, v in zip(words, outcomes.v_post, strict=True)]
@@ -178,9 +197,9 @@ def _all_differ(sentence: str, velocities: list[FloatArray]) -> Finding:
 
 
 def _made(
-    scene: Scene, states: Sequence[State], remarks: str, findings: tuple[Finding, ...]
+    collision: Collision, states: Sequence[State], remarks: str, findings: tuple[Finding, ...]
 ) -> Made:
-    problem = scene.problem
+    scene, problem = collision.scene, collision.problem
     assert isinstance(scene.system, PlanarSystem)
     width, height = np.ptp(view_of(scene.system, [scene.q]), axis=0)
     columns = _columns(len(states), height / width)
@@ -209,40 +228,3 @@ def _columns(count: int, slenderness: float) -> int:
     if slenderness > 1.5:
         return count
     return 2 if slenderness < 0.5 else (4 if count == 4 else 3)
-
-
-BLOCK = Exhibit(
-    "rocking-block-outcomes",
-    "Figure 1 (fig:phone)",
-    "A block lands flat on two corners: three outcomes by the order of impulses",
-    block,
-    (1.5, 1.5),
-)
-COMPASS = Exhibit(
-    "compass-gait-outcomes",
-    "Figure 4 (fig:compass_setup)",
-    "A compass gait takes a wide step: three outcomes at once",
-    compass,
-    (1.5, 1.5),
-)
-BOX = Exhibit(
-    "box-wall-outcomes",
-    "Figure 5 (fig:box)",
-    "A box slides into a wall: at once, and in sequence",
-    box,
-    (1.5, 1.5),
-)
-RAMONE = Exhibit(
-    "ramone-outcomes",
-    "Figure 13a (fig:ramone_diagram)",
-    "RAMone at a footfall",
-    ramone,
-    (1.5, 1.5),
-)
-STACK = Exhibit(
-    "disk-stack-outcomes",
-    "Figure 14a (fig:stack_diagram)",
-    "A disc falls on two others",
-    stack,
-    (3.0, 2.0),
-)

@@ -1,32 +1,38 @@
-"""The rocking block with springs in place of rigid contact: two numbers varied."""
+"""The rocking block with springs in place of rigid contact, with one number varied."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from carom.laws.routh_exact import RouthExact
-from carom.paper.compliant import angle_sweep, stiffness_sweep
-from carom.paper.compliant.plot import plot_sweep
-from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
-from carom.scenes import load
-
-if TYPE_CHECKING:
-    from carom.outcomes.polyhedral import PolyhedralSet
-    from carom.paper.compliant.sweeps import CompliantSweep
-    from carom.typing import FloatArray
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.paper.compliant import CompliantSweep, angle_sweep, stiffness_sweep
+from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
+from carom.paper.exhibits.collision import NORMALS, collide, flat, headings
+from carom.plots import style
+from carom.plots.contact_velocities import Drawing
+from carom.typing import FloatArray
 
 NUM = 51
-"""Runs of a sweep, as in the paper."""
+"""Number of runs of a sweep, as in the paper."""
+COLORS = "cividis"
+"""Made for all kinds of colour vision [Nunez, Anderton and Renslow, 2018]."""
+MARKS: style.Marks = {"s": 42, "edgecolors": "black", "linewidths": 0.6, "zorder": 6.0}
 
 
+@exhibit(
+    "stiffness-sweep",
+    "Figure 12, top (fig:block_sensitivity)",
+    "Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5",
+    30.0,
+    quickly=6.0,
+)
 def stiffness(effort: Effort, progress: Progress) -> Made:
     """Vary the ratio of stiffness."""
-    scene = load("rocking-block")
-    exact = RouthExact().resolve(scene.problem)
-    sweep = stiffness_sweep(scene, effort.runs(NUM), progress=progress)
+    exact = collide("rocking-block").exact
+    sweep = stiffness_sweep(collide("rocking-block").scene, effort.runs(NUM), progress=progress)
     normal, distances = _judge(sweep, exact)
     reach = _reach(normal, exact)
     findings = (
@@ -56,11 +62,17 @@ def stiffness(effort: Effort, progress: Progress) -> Made:
     return _made(sweep, exact, "stiffness ratio k_A / k_B", remarks, findings, logarithmic=True)
 
 
+@exhibit(
+    "angle-sweep",
+    "Figure 12, bottom (fig:block_sensitivity)",
+    "Compliant blocks: the angle at landing varied by 0.01 degrees",
+    30.0,
+    quickly=6.0,
+)
 def angle(effort: Effort, progress: Progress) -> Made:
     """Vary the angle at which the block lands."""
-    scene = load("rocking-block")
-    exact = RouthExact().resolve(scene.problem)
-    sweep = angle_sweep(scene, effort.runs(NUM), progress=progress)
+    exact = collide("rocking-block").exact
+    sweep = angle_sweep(collide("rocking-block").scene, effort.runs(NUM), progress=progress)
     normal, _ = _judge(sweep, exact)
     reach, most = _reach(normal, exact), float(exact.contact_bounds()[0, 0, 1])
     share = float(sweep.shares.max())
@@ -93,7 +105,7 @@ def angle(effort: Effort, progress: Progress) -> Made:
 def _judge(sweep: CompliantSweep, exact: PolyhedralSet) -> tuple[FloatArray, FloatArray]:
     """Return the normal velocities (n, 2) of outcomes, and their distances (n,) from the set."""
     normal = exact.problem.contact_velocity(sweep.v_post)[..., 0]
-    return normal, np.array([exact.distance(v) for v in sweep.v_post])
+    return normal, exact.distance(sweep.v_post)
 
 
 def _reach(normal: FloatArray, exact: PolyhedralSet) -> float:
@@ -119,34 +131,35 @@ def _made(
     logarithmic: bool,
 ) -> Made:
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
-    ax = figure.add_subplot()
-    plot_sweep(sweep, ax, exact=exact, label=label, logarithmic=logarithmic)
-    v_c = exact.problem.contact_velocity(sweep.v_post)
-    rows = [
-        [value, share, *row.tolist()]
-        for value, share, row in zip(
-            sweep.values.tolist(), sweep.shares.tolist(), v_c.reshape(len(v_c), -1), strict=True
-        )
-    ]
+    draw(figure.add_subplot(), sweep, exact, label, logarithmic=logarithmic)
+    v_c = flat(exact.problem.contact_velocity(sweep.v_post))
+    numbers = zip(sweep.values.tolist(), sweep.shares.tolist(), v_c, strict=True)
     columns = (
         label,
         "share of the first corner's impulse before the second touches",
-        *(f"{name} {part} [m/s]" for name in "AB" for part in ("normal", "tangential")),
+        *headings(exact.problem),
     )
-    return Made(remarks, {"sweep": figure}, {"outcomes": Table(columns, rows)}, findings)
+    table = Table(columns, [[value, share, *row] for value, share, row in numbers])
+    return Made(remarks, {"sweep": figure}, {"outcomes": table}, findings)
 
 
-STIFFNESS = Exhibit(
-    "stiffness-sweep",
-    "Figure 12, top (fig:block_sensitivity)",
-    "Compliant blocks: the ratio of stiffness varied from 1e-5 to 1e5",
-    stiffness,
-    (30.0, 6.0),
-)
-ANGLE = Exhibit(
-    "angle-sweep",
-    "Figure 12, bottom (fig:block_sensitivity)",
-    "Compliant blocks: the angle at landing varied by 0.01 degrees",
-    angle,
-    (30.0, 6.0),
-)
+def draw(
+    ax: Axes, sweep: CompliantSweep, exact: PolyhedralSet, label: str, *, logarithmic: bool
+) -> None:
+    """Draw the normal velocities that compliant impacts end with, over the set of rigid ones.
+
+    Colours show the number that was varied, by its logarithm if it spans many decades.
+    """
+    # What comes before the impact lies far off, and would shrink what is to be seen.
+    Drawing(None, exact).draw(ax, *NORMALS, zoom=True)
+    ends = exact.problem.contact_velocity(sweep.v_post)[..., 0]
+    low, high = float(sweep.values.min()), float(sweep.values.max())
+    norm = LogNorm(low, high) if logarithmic else Normalize(low, high)
+    points = ax.scatter(
+        ends[:, 0], ends[:, 1], c=sweep.values, cmap=COLORS, norm=norm, label="compliant", **MARKS
+    )
+    ax.figure.colorbar(points, ax=ax, label=label)
+    room = 0.15 * float(ends.max())
+    ax.set_xlim(-room, float(ends[:, 0].max()) + room)
+    ax.set_ylim(-room, float(ends[:, 1].max()) + room)
+    ax.legend(frameon=False, loc="upper right")

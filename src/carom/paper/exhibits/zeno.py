@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from carom.laws.sequential import Sequential
+from carom.motion.parts import Impact
 from carom.motion.simulation import simulate
-from carom.paper.exhibit import Effort, Exhibit, Finding, Made, Progress, Table
+from carom.motion.trajectory import Trajectory
+from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.plots import plot_rates, plot_scene, plot_states, style
 from carom.scenes import load
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from carom.motion.parts import Impact
-    from carom.motion.trajectory import Trajectory
 
 ANGLE = 2
 DURATION = 3.0
@@ -31,6 +27,7 @@ def wobble() -> Trajectory:
     return simulate(scene.system, scene.q, scene.v, DURATION, Sequential())
 
 
+@exhibit("zeno-cycle", "Figure 7 (fig:zeno)", "Half a cycle of the wobbling block", 8.0)
 def cycle(_effort: Effort, _progress: Progress) -> Made:
     """Draw the half cycle up to the first impact."""
     motion = wobble()
@@ -73,6 +70,12 @@ def cycle(_effort: Effort, _progress: Progress) -> Made:
     return Made(remarks, {"cycle": figure}, {"states": table}, findings)
 
 
+@exhibit(
+    "zeno-trajectory",
+    "Figure 8 (fig:zeno_trajectory)",
+    "The wobbling block comes to rest after infinitely many impacts",
+    3.0,
+)
 def trajectory(_effort: Effort, _progress: Progress) -> Made:
     """Draw the motion over t, over s, and how s is shared out."""
     motion = wobble()
@@ -168,15 +171,3 @@ def _legend_above(ax: Axes) -> None:
         bbox_to_anchor=(1.0, 0.985),
         borderaxespad=0.2,
     )
-
-
-CYCLE = Exhibit(
-    "zeno-cycle", "Figure 7 (fig:zeno)", "Half a cycle of the wobbling block", cycle, (8.0, 8.0)
-)
-TRAJECTORY = Exhibit(
-    "zeno-trajectory",
-    "Figure 8 (fig:zeno_trajectory)",
-    "The wobbling block comes to rest after infinitely many impacts",
-    trajectory,
-    (3.0, 3.0),
-)
