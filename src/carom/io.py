@@ -151,7 +151,7 @@ def _encode(value: Any) -> Any:
         return [_encode(each) for each in value]
     if value is not None and not isinstance(value, bool | int | float | str | np.ndarray):
         raise InvalidOption(
-            f"{type(value).__name__}: expected a class of carom.io.HOMES; leave it out to save"
+            f"{type(value).__name__}: files hold only classes of carom.io.HOMES; save without it"
         )
     return value
 
