@@ -66,7 +66,7 @@ def polyhedral_title(outcomes: PolyhedralSet) -> str:
     if outcomes.is_complete:
         head = "exact: every way in which the impact can end, and nothing else"
     else:
-        head = "outer set: nothing outside of it can happen; not all of it may"
+        head = "outer set: contains every outcome, and possibly more"
     return f"{outcomes.law}, {head} ({count} polytope{'s' if count > 1 else ''})"
 
 
@@ -78,7 +78,7 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
     else:
         beyond = [f"{f'≤ {own.max():.3g}':>22}" for own in excess]
         lines += _range_table(outcomes, f"{'beyond the samples':>22}", beyond)
-    lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
+    lines += ["  kinds of outcome"] + [f"  - {kind}" for kind in outcomes.kinds]
     notes = [note for note in outcomes.notes if note != STAYS and not note.startswith(ROUNDED)]
     return "\n".join([*lines, *(f"  note: {note}" for note in notes)])
 
