@@ -27,7 +27,7 @@ def check(outcomes, num_paths):
     start = problem.kinetic_energy(problem.v_pre)
     largest, loss, steps = -np.inf, np.inf, 0
     for i in range(min(num_paths, len(outcomes))):
-        path = outcomes._path(i)
+        path = outcomes.path(i)
         energy = problem.kinetic_energy(path.v)
         assert energy.shape == (path.num_steps + 1,)
         assert energy[0] == pytest.approx(start)

@@ -83,10 +83,10 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
     lines = []
     width = max(len(exhibit.name) for exhibit, _ in pairs)
     for exhibit, one in pairs:
-        agreeing = sum(finding.agrees for finding in one.findings)
         time = "kept" if one.was_there else f"{one.seconds:.1f} s"
         lines.append(
-            f"{exhibit.name:{width}}  {agreeing} of {len(one.findings)} sentences agree  {time:>8}"
+            f"{exhibit.name:{width}}  {one.num_agreeing} of {len(one.findings)} sentences agree"
+            f"  {time:>8}"
         )
         lines += [
             f"{'':{width}}  differs: {finding.sentence} ({finding.measured})"

@@ -121,7 +121,6 @@ class Kept:
 
     @property
     def num_agreeing(self) -> int:
-        """Return how many findings agree."""
         return sum(bool(finding.agrees) for finding in self.findings)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast, final
+from typing import final
 
 import numpy as np
 
@@ -71,8 +71,7 @@ def stiffness_sweep(
         >>> sweep.values.round(9).tolist()
         [0.1, 10.0]
     """
-    law = _checked_law(scene, law)
-    softest = float(cast(float, law.stiffness))
+    law, softest = _checked_law(scene, law)
 
     def run(ratio: float) -> CompliantImpact:
         pair = (softest * max(ratio, 1.0), softest * max(1.0 / ratio, 1.0))
@@ -107,12 +106,11 @@ def angle_sweep(
         >>> sweep.values.tolist(), bool((sweep.shares > 0.9).all())
         ([-0.01, 0.01], True)
     """
-    law, system = _checked_law(scene, law), scene.system
+    (law, _), system = _checked_law(scene, law), scene.system
     if system.nq != 3 or not (system.normal_jacobian(scene.q)[:, 1] == 1.0).all():
         raise InvalidOption(
             f"scene: expected a block with coordinates (x, y, angle) over a floor, got {scene.name}"
         )
-
     angles = checks.positive("max_angle", max_angle) * _spread(num)
     return _sweep(angles, lambda angle: law.run(system, *_turned(scene, angle)), progress)
 
@@ -154,11 +152,10 @@ def _first_share(run: CompliantImpact) -> float:
     return run.share_before(run.system.contacts[first], run.system.contacts[second])
 
 
-def _checked_law(scene: Scene, law: Compliant | None) -> Compliant:
-    law = Compliant() if law is None else law
-    names = scene.system.contacts
-    if len(names) != 2:
-        raise InvalidOption(f"scene: expected two contacts, got {len(names)} of {scene.name}")
+def _checked_law(scene: Scene, law: Compliant | None) -> tuple[Compliant, float]:
+    law, count = law or Compliant(), len(scene.system.contacts)
+    if count != 2:
+        raise InvalidOption(f"scene: expected two contacts, got {count} of {scene.name}")
     if not isinstance(law.stiffness, float):
         raise InvalidOption(f"law: expected one number as stiffness, got {law.stiffness!r}")
-    return law
+    return law, law.stiffness

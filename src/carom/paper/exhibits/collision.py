@@ -40,28 +40,24 @@ MOST_ROWS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Collision:
-    """The impact of a scene, with the sets that no effort changes."""
+    """The impact of a scene, with the sets that no effort changes: every outcome of each law."""
 
     scene: Scene
 
     @cached_property
     def problem(self) -> ImpactProblem:
-        """Return the impact."""
         return self.scene.problem
 
     @cached_property
     def simultaneous(self) -> FiniteSet:
-        """Return every solution of the simultaneous law."""
         return AnitescuPotra().resolve(self.problem)
 
     @cached_property
     def sequential(self) -> FiniteSet:
-        """Return the outcomes of one contact after another, in every order."""
         return Sequential().resolve(self.problem)
 
     @cached_property
     def exact(self) -> PolyhedralSet:
-        """Return the exact set."""
         return RouthExact().resolve(self.problem)
 
     @property
@@ -89,7 +85,6 @@ class Evolution:
 
     @classmethod
     def of(cls, collision: Collision, effort: Effort, progress: Progress) -> Evolution:
-        """Sample a collision."""
         scene, problem = collision.scene, collision.problem
         count, step = effort.samples(scene.num_samples), scene.step_impulse
         own = Routh(count, step, progress=progress)
@@ -106,8 +101,8 @@ class Evolution:
         drawing = Drawing(self.outcomes, known.exact_if_few, *classical, num_paths=1000)
         for i, (x, y) in enumerate(views):
             drawing.draw(figure.add_subplot(rows, columns, i + 1), x, y)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+        legend = figure.axes[0].get_legend_handles_labels()
+        figure.legend(*legend, loc="outside lower center", ncols=4, frameon=False)
         return figure
 
     def tables(self) -> dict[str, Table]:
