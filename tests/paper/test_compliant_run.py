@@ -230,17 +230,17 @@ def test_wrong_options_are_refused(options, words):
 
 
 @pytest.mark.parametrize(
-    ("q", "v", "words"),
+    ("q", "v", "error", "words"),
     [
-        ([0.0, 1.1, 0.0], [0.0, -1.0, 0.0], "no contact touches"),
-        ([0.0, 0.9, 0.0], [0.0, -1.0, 0.0], "contact 'A' penetrates by 0.1 m"),
-        ([0.0, 1.0], [0.0, -1.0, 0.0], "q: expected 3"),
-        ([0.0, 1.0, 0.0], [0.0, -1.0], "v_pre"),
-        ([0.0, 1.0, 0.0], [0.0, np.nan, 0.0], "v_pre"),
+        ([0.0, 1.1, 0.0], [0.0, -1.0, 0.0], InvalidProblem, "no contact touches"),
+        ([0.0, 0.9, 0.0], [0.0, -1.0, 0.0], InvalidProblem, "contact 'A' penetrates by 0.1 m"),
+        ([0.0, 1.0], [0.0, -1.0, 0.0], InvalidOption, r"q: expected shape \(3,\), got \(2,\)"),
+        ([0.0, 1.0, 0.0], [0.0, -1.0], InvalidProblem, "v_pre"),
+        ([0.0, 1.0, 0.0], [0.0, np.nan, 0.0], InvalidProblem, "v_pre"),
     ],
 )
-def test_wrong_states_are_refused(q, v, words):
-    with pytest.raises(InvalidProblem, match=words):
+def test_wrong_states_are_refused(q, v, error, words):
+    with pytest.raises(error, match=words):
         carom.Compliant().run(block().system, q, v)
 
 

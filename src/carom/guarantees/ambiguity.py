@@ -19,8 +19,7 @@ from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
 RANK = DISTINCT
-"""Directions count as not changed if no difference has more along them than this share of
-|v_pre|_M. Outcomes that are closer than that are one outcome everywhere in carom."""
+"""A direction counts as not changed if no difference has more of |v_pre|_M along it than this."""
 PAIR = 1e-12
 """Pairs are as far apart as the farthest if they miss it by less than this share of the largest
 change of velocity: half of the samples may be one and the same end."""

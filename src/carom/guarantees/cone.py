@@ -53,25 +53,18 @@ class Pointedness:
     residual: float
 
 
-def friction_rays(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
-    """Return the rays of the friction cone, as impulses and as velocities.
-
-    Impulses (n, m (1 + d)) have a unit normal part [N s]; velocities (n, nv) are what they give. A
-    contact without friction has one ray, its normal.
-    """
-    directions, impulses = problem.space.directions, []
-    for i, mu in enumerate(problem.mu):
-        for direction in directions if mu > 0.0 else directions[:1]:
-            impulse = np.zeros((problem.num_contacts, 1 + problem.num_tangents))
-            impulse[i] = [1.0, *(mu * direction)]
-            impulses.append(impulse.ravel())
-    rays = np.array(impulses)
-    return rays, rays @ problem.impulse_to_velocity.T
-
-
 def pointedness(problem: ImpactProblem) -> Pointedness:
     """Decide whether a friction cone is pointed; the velocity plays no part."""
-    impulses, rays = friction_rays(problem)
+    directions, contacts = problem.space.directions, np.eye(problem.num_contacts)
+    # Rays as impulses with a unit normal part; a contact without friction has one, its normal.
+    impulses = np.array(
+        [
+            np.outer(contact, [1.0, *(mu * direction)]).ravel()
+            for contact, mu in zip(contacts, problem.mu, strict=True)
+            for direction in (directions if mu > 0.0 else directions[:1])
+        ]
+    )
+    rays = impulses @ problem.impulse_to_velocity.T
     root = np.linalg.cholesky(problem.M)
     in_energy = rays @ root
     size = np.linalg.norm(in_energy, axis=1).max()

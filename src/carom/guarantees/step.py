@@ -63,12 +63,9 @@ class Step:
         self._parts, self._conditions = cache(self._part), cache(self._on_x)
         self.fixing = [self._fixing_modes(i) for i in range(m)]
 
-    def _law(self, i: int, mode: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return _contact_law(mode, self.space.mu[i], self.space.directions)
-
     def _part(self, i: int, mode: int) -> tuple[FloatArray, FloatArray]:
         """Return contact i's rows of E and of B^T, with det(E B) > 0, scaled for those of K."""
-        _, E, Z = self._law(i, mode)
+        _, E, Z = _contact_law(mode, self.space.mu[i], self.space.directions)
         block = slice(i * self.space.width, (i + 1) * self.space.width)
         B = _null_space(Z[:, :-1])
         if len(E) and np.linalg.det(E @ B) < 0.0:
@@ -81,7 +78,7 @@ class Step:
 
     def _on_x(self, which: int, i: int, mode: int) -> tuple[FloatArray, FloatArray]:
         """Write contact i's law in one of two solutions as conditions >= 0 and = 0 on x."""
-        G, E, Z = self._law(i, mode)
+        G, E, Z = _contact_law(mode, self.space.mu[i], self.space.directions)
         impulses = self.impulses[which]
         block = slice(i * self.space.width, (i + 1) * self.space.width)
         after = self.before[block] + self.space.A[block] @ impulses
@@ -104,8 +101,8 @@ class Step:
         return prod(int(n * (3 * n + 2)) for n in counts)
 
     def pairs(self) -> Iterator[tuple[tuple[int, int], ...]]:
-        """Yield the pairs of choices of modes, one pair of modes per contact."""
-        return product(*(self._mode_pairs(i) for i in range(self.space.num_contacts)))
+        """Yield the pairs of choices of modes that two solutions can be made of, per contact."""
+        return product(*map(self._mode_pairs, range(self.space.num_contacts)))
 
     def _mode_pairs(self, i: int) -> list[tuple[int, int]]:
         """List pairs of contact i's modes, without those that others include.

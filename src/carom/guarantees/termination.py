@@ -70,15 +70,10 @@ def termination(
     sigma = float(np.linalg.eigvalsh(problem.M)[0])
     r_norm = float(np.linalg.norm(cone.r))
     r_energy = float(np.sqrt(cone.r_energy @ np.linalg.solve(problem.M, cone.r_energy)))
-    return Termination(
-        sigma=sigma,
-        r_norm=r_norm,
-        c=4 * math.ceil((m + 1) * r_norm / (step_impulse * math.sqrt(sigma))),
-        c_energy=4 * math.ceil((m + 1) * r_energy / step_impulse),
-        energy_norm=energy_norm,
-        num_contacts=m,
-        largest_impulse=2.0 * r_energy * energy_norm,
-    )
+    c = 4 * math.ceil((m + 1) * r_norm / (step_impulse * math.sqrt(sigma)))
+    c_energy = 4 * math.ceil((m + 1) * r_energy / step_impulse)
+    largest_impulse = 2.0 * r_energy * energy_norm
+    return Termination(sigma, r_norm, c, c_energy, energy_norm, m, largest_impulse)
 
 
 def single_contact_rate(problem: ImpactProblem) -> float:

@@ -39,8 +39,7 @@ from carom.stepping.pieces import can_try_all_modes, mode_name, modes_and_impuls
 from carom.typing import FloatArray
 
 MOST_MODES = 20_000
-"""Maximum number of choices of modes that are tried, which takes seconds: six contacts in the
-plane, two or three in space."""
+"""Choices of modes that are tried at most: six contacts in the plane, two or three in space."""
 MOST_PAIRS = 40_000
 """Maximum number of pairs of modes that are compared: three contacts in the plane."""
 
