@@ -12,28 +12,13 @@ from carom.paper.exhibits import impacts, motions, scenes, sweeps, tables, unit
 
 __all__ = ["EXHIBITS"]
 
+_BEFORE = (scenes.block, unit.direction, unit.routh_path, scenes.compass, scenes.box)
+_MOTIONS = (motions.phase, motions.cycle, motions.trajectory)
+_EXAMPLES = (impacts.block, impacts.compass, impacts.box, tables.performance)
+_SWEEPS = (sweeps.stiffness, sweeps.angle)
+_LARGER = (scenes.ramone, impacts.ramone, scenes.stack, impacts.stack, tables.parameters)
+
 EXHIBITS: dict[str, Exhibit] = {
-    exhibit.name: exhibit
-    for exhibit in (
-        scenes.block,
-        unit.direction,
-        unit.routh_path,
-        scenes.compass,
-        scenes.box,
-        motions.phase,
-        motions.cycle,
-        motions.trajectory,
-        impacts.block,
-        impacts.compass,
-        impacts.box,
-        tables.performance,
-        sweeps.stiffness,
-        sweeps.angle,
-        scenes.ramone,
-        impacts.ramone,
-        scenes.stack,
-        impacts.stack,
-        tables.parameters,
-    )
+    each.name: each for each in (*_BEFORE, *_MOTIONS, *_EXAMPLES, *_SWEEPS, *_LARGER)
 }
 """By name."""

@@ -36,7 +36,7 @@ def block(_effort: Effort, _progress: Progress) -> Made:
     """A block lands flat on two corners: three outcomes by the order of impulses."""
     collision = collide("rocking-block")
     speed = -float(collision.scene.v[1])
-    states = [_before(collision), *_simultaneous(collision)]
+    states = _before_and_at_once(collision)
     for i, name in enumerate(("A then B", "B then A")):
         path = collision.sequential.path_to(collision.sequential.v_post[i]).v
         states += [State(f"{name}: between", path[1]), State(f"{name}: after", path[-1])]
@@ -67,7 +67,7 @@ def block(_effort: Effort, _progress: Progress) -> Made:
 def compass(_effort: Effort, _progress: Progress) -> Made:
     """A compass gait takes a wide step: three outcomes at once."""
     collision = collide("compass-gait")
-    states = [_before(collision), *_simultaneous(collision)]
+    states = _before_and_at_once(collision)
     sticks, slides, lifts = collision.simultaneous.contact_states
     one_each = all(state[:, 1].sum() == 1 for state in (sticks, slides, lifts))
     finding = Finding(
@@ -87,7 +87,7 @@ def box(_effort: Effort, _progress: Progress) -> Made:
     """A box slides into a wall: at once, and in sequence."""
     collision = collide("box-wall")
     path = Sequential(order=("B", "A")).draw_path(collision.problem, seed=0).v
-    states = [_before(collision), *_simultaneous(collision)]
+    states = _before_and_at_once(collision)
     rest = float(np.abs(states[1].v).max())
     states += [State("B then A: between", path[1]), State("B then A: after", path[-1])]
     end = collision.problem.contact_velocity(path[-1])
@@ -108,7 +108,7 @@ def ramone(_effort: Effort, _progress: Progress) -> Made:
     """RAMone at a footfall."""
     collision = collide("ramone")
     fastest = State("set: B lifts the fastest", collision.exact.maximizer(collision.problem.J_n[1]))
-    states = [_before(collision), *_simultaneous(collision), fastest]
+    states = [*_before_and_at_once(collision), fastest]
     approach = collision.problem.contact_velocity(collision.scene.v)
     finding = Finding(
         "A hits the ground while B rests on it",
@@ -130,7 +130,7 @@ def stack(effort: Effort, _progress: Progress) -> Made:
     scene = collision.scene
     outcomes = Routh(effort.samples(2**14), scene.step_impulse).resolve(collision.problem)
     normal = outcomes.contact_velocities[..., 0]
-    states = [_before(collision), *_simultaneous(collision)]
+    states = _before_and_at_once(collision)
     for contact, words in ((2, "the left disc rolls away"), (0, "the left disc lifts")):
         states.append(State(f"set: {words}", outcomes.v_post[normal[:, contact].argmax()]))
     finding = Finding(
@@ -145,16 +145,12 @@ def stack(effort: Effort, _progress: Progress) -> Made:
     return _made(collision, states, remarks, finding)
 
 
-def _before(collision: Collision) -> State:
-    return State("before the impact", collision.scene.v)
-
-
-def _simultaneous(collision: Collision) -> list[State]:
-    outcomes = collision.simultaneous
-    words = describe_kinds(collision.problem, outcomes.v_post)
-    if len(outcomes) == 1:
-        return [State("at once: after", outcomes.v_post[0])]
-    return [State(f"at once: {kind}", v) for kind, v in zip(words, outcomes.v_post, strict=True)]
+def _before_and_at_once(collision: Collision) -> list[State]:
+    """Return the state before the impact, and those after it by the simultaneous law."""
+    v_post = collision.simultaneous.v_post
+    words = describe_kinds(collision.problem, v_post) if len(v_post) > 1 else ["after"]
+    after = [State(f"at once: {word}", v) for word, v in zip(words, v_post, strict=True)]
+    return [State("before the impact", collision.scene.v), *after]
 
 
 def _made(collision: Collision, states: list[State], remarks: str, *findings: Finding) -> Made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import timeit
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,16 +40,10 @@ PUBLISHED = {
     "ramone": Timing(3.20, 2.2e-3, 7.0e-4),
     "disk-stack": Timing(9.04, 1.1e-2, 1.3e-3),
 }
-COLUMNS = (
-    "scene",
-    *(
-        f"{who}: {what}"
-        for who in ("paper", "Lemke", "random", "carom")
-        for what in ("LCPs / sample", "time / sample [µs]", "time / LCP [µs]")
-        if (who, what) != ("random", "time / LCP [µs]")
-    ),
-    "exact set [ms]",
-)
+WHOSE = ("paper", "Lemke", "random", "carom")
+QUANTITIES = ("LCPs / sample", "time / sample [µs]", "time / LCP [µs]")
+COLUMNS = ["scene", *map(": ".join, product(WHOSE, QUANTITIES)), "exact set [ms]"]
+COLUMNS.remove("random: time / LCP [µs]")
 
 
 class Row(NamedTuple):
@@ -97,7 +92,7 @@ def performance(effort: Effort, progress: Progress) -> Made:
             f"in {sum(fewer)} of {len(fewer)} scenes",
         ),
     )
-    table = Table(COLUMNS, [[name, *row.cells()] for name, row in rows.items()], shown=True)
+    table = Table(tuple(COLUMNS), [[name, *row.cells()] for name, row in rows.items()], shown=True)
     return Made(_remarks(rows), {}, {"performance": table}, findings)
 
 
