@@ -187,6 +187,6 @@ def _polytopes(outcomes: Any) -> tuple[Polytope, ...]:
     """Return the polytopes of a union, or raise an error."""
     if not hasattr(outcomes, "polytopes"):
         raise InvalidOption(
-            f"distances are known for sets of points and unions of polytopes, not for {type(outcomes).__name__}"
+            f"expected a set of points or a union of polytopes, got a {type(outcomes).__name__}"
         )
     return outcomes.polytopes
