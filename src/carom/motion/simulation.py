@@ -67,11 +67,6 @@ def simulate(
     Returns:
         The motion; `status` tells whether it was cut short, and `message` why.
 
-    Raises:
-        InvalidOption: An argument is wrong.
-        InvalidProblem: The system has contacts in space or lacks inertia, or it starts with a
-            penetration.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")

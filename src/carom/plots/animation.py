@@ -65,10 +65,6 @@ def animate(
         The path that was written; without a path, matplotlib's animation: in a notebook,
         `IPython.display.HTML(animation.to_jshtml())` shows it.
 
-    Raises:
-        InvalidOption: An argument is out of range, or the system is missing or not planar.
-        OSError: The file cannot be written.
-
     Examples:
         >>> import carom, pathlib, tempfile
         >>> scene = carom.scenes.load("rocking-block")

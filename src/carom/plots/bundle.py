@@ -50,12 +50,6 @@ def plot_bundle(
         color: Colour of bands and lines.
         label: Legend entry of the lines. Default: how many they are.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: There is no such coordinate, or no motion moved.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
@@ -98,12 +92,6 @@ def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> 
         bundles: Motions by their legend entry.
         ax: Where to draw: the spread [m or rad] over time [s].
         coordinate: Index of the coordinate, from 0 to nq - 1.
-
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: There is no bundle, no such coordinate, or no motion moved.
 
     Examples:
         >>> import carom

@@ -71,13 +71,6 @@ def plot_outcomes(
         num_paths: Maximum number of paths.
         zoom: Whether the view is that of the outcomes alone; the paths reach into it.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: No set was given, sets or system are not of one impact, or there is no such
-            velocity.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure

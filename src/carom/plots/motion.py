@@ -51,12 +51,6 @@ def plot_states(
         labels: Legend entries, one per row. Default: those of the system's joints with their
             units, or numbers if they have no names.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: An option is out of range, or the motion has no parts.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
@@ -97,12 +91,6 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
         trajectory: Motion to draw.
         ax: Where to draw: rates [1] over s [s or N s].
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: The motion has no parts.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
@@ -138,12 +126,6 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
         trajectory: Motion to draw, with its system.
         ax: Where to draw: energy [J] over time [s].
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: The trajectory was loaded without its system, or has no parts.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
@@ -176,12 +158,6 @@ def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
     Args:
         trajectory: Motion to draw.
         ax: Where to draw: impulses [N s] over time [s].
-
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: The motion has no parts.
 
     Examples:
         >>> import carom
@@ -221,13 +197,6 @@ def plot_phase(
         coordinate: Index of the coordinate, from 0 to nq - 1.
         color: Colour of the line; default: the next of the cycle.
         label: Legend entry.
-
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: There is no such coordinate, its rate is not known without the system, or
-            the motion has no parts.
 
     Examples:
         >>> import carom

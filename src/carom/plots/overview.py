@@ -65,9 +65,6 @@ def outcomes_overview(
     Returns:
         A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
 
-    Raises:
-        InvalidOption: No set was given, or sets and system are not of one impact.
-
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
@@ -104,9 +101,6 @@ def trajectory_overview(trajectory: Trajectory, *, title: str = "") -> Figure:
     Returns:
         A figure that belongs to no window: `figure.savefig("motion.png")` writes it.
 
-    Raises:
-        InvalidOption: The motion has no parts.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
@@ -140,9 +134,6 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
     Returns:
         A figure that belongs to no window: `figure.savefig("bundle.png")` writes it.
 
-    Raises:
-        InvalidOption: No motion moved.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
@@ -173,9 +164,6 @@ def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> b
 
     Returns:
         The figure as an SVG file.
-
-    Raises:
-        InvalidOption: There is no figure of such a thing.
 
     Examples:
         >>> import carom

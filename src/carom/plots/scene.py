@@ -65,13 +65,6 @@ def plot_scene(
         seconds: Time in which a point would move along its arrow [s]. Default: the longest arrow
             takes a quarter of the view.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: The system is not planar.
-        InvalidProblem: q or v does not fit the system.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
