@@ -65,10 +65,8 @@ class Bundle:
 
     def __repr__(self) -> str:
         start, end = self.trajectories[0].start_time, max(m.end_time for m in self.trajectories)
-        return (
-            f"Bundle({len(self)} motions, {self.num_finished} finished, seed {self.seed}, "
-            f"t = {start:g} … {end:g} s)"
-        )
+        finished = f"{self.num_finished} finished, seed {self.seed}"
+        return f"Bundle({len(self)} motions, {finished}, t = {start:g} … {end:g} s)"
 
     def _repr_html_(self) -> str:
         head = ("motion", "seed", "status", "end [s]", "impacts")
@@ -186,14 +184,14 @@ def simulate_many(
     """
     checks.integer("num", num, 1)
     seed = checks.integer("seed", seed, 0, 2**53 - 1)
-    if num_processes is not None:
-        checks.integer("num_processes", num_processes, 1)
+    given = available_cores() if num_processes is None else num_processes
+    processes = min(num, checks.integer("num_processes", given, 1))
     seeds = [int(np.random.default_rng([seed, i]).integers(2**53)) for i in range(num)]
     job = partial(simulate, system, q, v, duration, law, **options)
-    # The first one runs here: bad input is told at once, and kernels are compiled once.
     motions: dict[int, Trajectory] = {}
+    # The first one runs here: bad input is told at once, and kernels are compiled once.
     first = (job(seed=seeds[0]),)
-    others = _run(job, seeds[1:], min(num, num_processes or available_cores()))
+    others = _run(job, seeds[1:], processes)
     for done, motion in enumerate(chain(first, others), start=1):
         motions[motion.seed] = replace(motion, system=system)
         if progress is not None:

@@ -14,13 +14,10 @@ from carom.typing import FloatArray
 
 KINDS = ("collision", "without collision", "accumulation")
 """What an impact may be."""
-
 MODES = ("free", "sticking", "sliding +", "sliding -", "closed")
 """What a contact may do between impacts, in the order of the kernels' numbers."""
-
 DEGREE = 7
 """Degree of the polynomials that record a step, that of the integrator's own interpolation."""
-
 NODES = chebyshev.chebpts1(DEGREE + 1)
 _FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
 

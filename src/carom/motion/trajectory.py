@@ -65,9 +65,9 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         self._check_parts()
-        for name in ("status", "message"):
-            if not isinstance(getattr(self, name), str):
-                raise InvalidOption(f"{name}: expected text, got {getattr(self, name)!r}")
+        for name, text in (("status", self.status), ("message", self.message)):
+            if not isinstance(text, str):
+                raise InvalidOption(f"{name}: expected text, got {text!r}")
         checks.integer("seed", self.seed, 0)
         (nq, nv, _), system = self.layout, self.system
         expected = (nq, nv, self.contacts)
@@ -105,11 +105,9 @@ class Trajectory:
                 )
 
     def __repr__(self) -> str:
-        count = len(self.impacts)
-        return (
-            f"Trajectory({self.status}, t = {self.start_time:g} … {self.end_time:g} s, "
-            f"{count} impact{'' if count == 1 else 's'})"
-        )
+        impacts = f"{len(self.impacts)} impact{'' if len(self.impacts) == 1 else 's'}"
+        times = f"t = {self.start_time:g} … {self.end_time:g} s"
+        return f"Trajectory({self.status}, {times}, {impacts})"
 
     def _repr_html_(self) -> str:
         head = ("from [s]", "to [s]", "what", "contacts", "energy lost [J]")
@@ -216,8 +214,8 @@ class Trajectory:
                 f"{float(asked.min())!r} to {float(asked.max())!r}"
             )
         which = np.clip(np.searchsorted(bounds, asked, side="right") - 1, 0, len(self.parts) - 1)
-        empty = self._knot_states(self.parts[0])
-        out = States(*(np.empty((len(asked), *column.shape[1:])) for column in empty))
+        like = self._knot_states(self.parts[0])
+        out = States(*(np.empty((len(asked), *column.shape[1:])) for column in like))
         for index in np.unique(which):
             rows = which == index
             found = self._part_states(self.parts[index], clock, asked[rows])
