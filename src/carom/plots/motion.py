@@ -131,8 +131,7 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
         >>> from matplotlib.figure import Figure
         >>> scene = carom.scenes.load("rocking-block")
         >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
-        >>> ax = carom.plots.plot_energy(motion, Figure().subplots())
-        >>> energy = ax.lines[0].get_ydata()
+        >>> energy = carom.plots.plot_energy(motion, Figure().subplots()).lines[0].get_ydata()
         >>> bool(energy[-1] < energy[0])
         True
     """
@@ -203,9 +202,8 @@ def plot_phase(
         >>> from matplotlib.figure import Figure
         >>> scene = carom.scenes.load("rocking-block")
         >>> motion = carom.simulate(scene.system, scene.q, scene.v, 0.05, carom.Routh(), seed=3)
-        >>> ax = carom.plots.plot_phase(motion, Figure().subplots(), coordinate=2)
-        >>> ax.get_xlabel(), ax.get_ylabel()
-        ('angle [rad]', 'rate of angle [rad/s]')
+        >>> carom.plots.plot_phase(motion, Figure().subplots(), coordinate=2).get_ylabel()
+        'rate of angle [rad/s]'
     """
     checks.integer("coordinate", coordinate, 0, trajectory.layout.nq - 1)
     # A motion is two lines: its segments and its impacts.
@@ -218,9 +216,8 @@ def plot_phase(
         pieces.append(np.column_stack([states.q[:, coordinate], rates[:, coordinate]]))
     ax.plot(*_interrupted(moving).T, color=own, label=label)
     ax.plot(*_interrupted(jumping).T, color=own, **style.JUMP)
-    position, rate = (str(state_names(trajectory, of)[coordinate]) for of in ("q", "v"))
-    ax.set_xlabel(style.literal(position))
-    ax.set_ylabel(style.literal(f"rate of {rate}"))
+    position, rate = (state_names(trajectory, of)[coordinate] for of in ("q", "v"))
+    ax.set(xlabel=style.literal(str(position)), ylabel=style.literal(f"rate of {rate}"))
     return ax
 
 
@@ -246,14 +243,13 @@ def part_states(trajectory: Trajectory, num: int = CLOSE) -> list[States]:
 
     A part ends in the state in which the next one begins, before its impulses act.
     """
-    if not trajectory.parts:
-        raise InvalidOption(f"trajectory: nothing to draw, {trajectory.message}")
     interval = (trajectory.end_time - trajectory.start_time) / num or 1.0
     found, row = [], 0
     for part in trajectory.parts:
         if isinstance(part, Segment):
             count = int(np.ceil((part.end - part.start) / interval)) + 1
-            found.append(_segment_states(trajectory, part, count))
+            t = np.union1d(part.knots, np.linspace(part.start, part.end, count))
+            found.append(trajectory.segment_states(part, t))
             row += len(part.knots)
         else:
             rows = slice(row, row + len(part.v))
@@ -275,20 +271,12 @@ def impact_spans(trajectory: Trajectory) -> FloatArray:
     return np.array(spans).reshape(-1, 2)
 
 
-def _segment_states(trajectory: Trajectory, part: Segment, count: int) -> States:
-    t = np.union1d(part.knots, np.linspace(part.start, part.end, count))
-    q, v, impulse = trajectory.layout.unpack(part.values(t))
-    rate = trajectory.layout.unpack(part.values(t, derivative=True))[2]
-    s = t - trajectory.start_time + impulse[..., 0].sum(axis=-1)
-    return States(t, s, q, v, impulse, rate)
-
-
 def _axis_label(found: list[Name], word: str) -> str:
     """Return what an axis shows: the name of one row, or a word for several with their units."""
     if len(found) == 1:
         return style.literal(str(found[0]))
-    units = [unit for unit in dict.fromkeys(name.unit for name in found) if unit]
-    return f"{word} [{', '.join(units)}]" if units else word
+    units = style.units(found)
+    return f"{word} [{units}]" if units else word
 
 
 def _segment_rates(states: States) -> tuple[FloatArray, FloatArray]:

@@ -30,7 +30,6 @@ MARGIN = 0.12
 """Margin around all that is seen, as a share of its size."""
 DEPTH = 0.045
 """Depth of the hatched strip that marks a solid, as a share of the view."""
-
 FAR = 2.0
 """Half the length of a half-plane's edge, in sizes of the view."""
 LONGEST = 0.25
@@ -85,11 +84,7 @@ def plot_scene(
     draw_ground(planar, ax, view)
     if contacts:
         _draw_contacts(planar, q, ax)
-    ax.set_xlim(*view[:, 0])
-    ax.set_ylim(*view[:, 1])
-    ax.set_aspect("equal")
-    ax.set_xlabel("x [m]")
-    ax.set_ylabel("y [m]")
+    ax.set(xlim=view[:, 0], ylim=view[:, 1], aspect="equal", xlabel="x [m]", ylabel="y [m]")
     return ax
 
 
@@ -97,9 +92,8 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
     here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
     for name, (x, y), gap in here:
         ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        ax.annotate(
-            style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME
-        )
+        beside: style.Marks = {"xytext": (6, 6), "textcoords": "offset points"}
+        ax.annotate(style.literal(name), (x, y), **beside, **style.NAME)
 
 
 def _draw_arrows(
