@@ -121,6 +121,6 @@ def _check_inertia(M: FloatArray) -> None:
     if values[0] < SINGULAR:
         which = int(np.abs(vectors[:, 0]).argmax())
         raise InvalidProblem(
-            f"system: expected a positive definite mass matrix, got one that is singular, most of "
-            f"all in velocity number {which}; give bodies mass, or leave out a joint"
+            f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
+            f"in velocity number {which}; give bodies mass, or leave out a joint"
         )

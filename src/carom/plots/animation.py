@@ -106,8 +106,7 @@ def _html(animation: FuncAnimation) -> bytes:
     # No picture is left out, however long the motion.
     with rc_context({"animation.embed_limit": math.inf}):
         page = animation.to_jshtml()
-    icons = re.findall(r"(\S+) (\S+)", ICONS)
-    rules = "".join(f'.fa-{name}::before {{content: "{icon}"}}' for name, icon in icons)
+    rules = re.sub(r"(\S+) (\S+) ?", r'.fa-\1::before {content: "\2"}', ICONS)
     flipped = ".fa {font-style: normal} .fa-flip-horizontal {display: inline-block; scale: -1 1}"
     return (HEAD + re.sub(r"<link[^>]*>", f"<style>{rules} {flipped}</style>", page)).encode()
 
@@ -162,10 +161,8 @@ class _Film:
 
     def _closed_at(self, t: float) -> list[int]:
         """Return which contacts hold at a time."""
-        for segment in self.trajectory.segments:
-            if segment.start <= t <= segment.end:
-                return [i for i, mode in enumerate(segment.modes) if mode != "free"]
-        return []
+        now = (each.modes for each in self.trajectory.segments if each.start <= t <= each.end)
+        return [i for i, mode in enumerate(next(now, ())) if mode != "free"]
 
 
 def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[tuple[float, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,19 +94,19 @@ def default_coordinates(problem: ImpactProblem) -> tuple[Coordinate, Coordinate]
     return (first, 0), (problem.contacts[1], 0)
 
 
+@dataclass(eq=False)
 class Drawing:
     """The sets of one impact, ready to be drawn in any pair of coordinates."""
 
-    def __init__(
-        self,
-        outcomes: OutcomeSet | None,
-        exact: OutcomeSet | None = None,
-        simultaneous: OutcomeSet | None = None,
-        sequential: OutcomeSet | None = None,
-        num_paths: int = 0,
-        system: System | None = None,
-    ) -> None:
-        given = (outcomes, exact, simultaneous, sequential)
+    outcomes: OutcomeSet | None
+    exact: OutcomeSet | None = None
+    simultaneous: OutcomeSet | None = None
+    sequential: OutcomeSet | None = None
+    num_paths: int = 0
+    system: System | None = None
+
+    def __post_init__(self) -> None:
+        given = (self.outcomes, self.exact, self.simultaneous, self.sequential)
         self.sets = [each for each in given if each is not None]
         if not self.sets:
             raise InvalidOption("outcomes: expected at least one set to draw, got none")
@@ -119,16 +120,15 @@ class Drawing:
                     f"outcomes: expected sets of one impact, got some with the contacts "
                     f"{', '.join(self.problem.contacts)} and some with {', '.join(other.contacts)}"
                 )
-        self.simultaneous, self.sequential = simultaneous, sequential
-        first = [each for each in (exact, outcomes) if each is not None]
+        first = [each for each in (self.exact, self.outcomes) if each is not None]
         self.areas = [each for each in first if not isinstance(each, PointSet)]
         # An outer set brings its own samples.
-        found = [outcomes, *(getattr(each, "inner", None) for each in self.areas)]
+        found = [self.outcomes, *(getattr(each, "inner", None) for each in self.areas)]
         self.samples = next((each for each in found if isinstance(each, PointSet)), None)
-        self.names = names(system, self.problem.num_velocities, "v")
+        self.names = names(self.system, self.problem.num_velocities, "v")
         if len(self.names) != self.problem.num_velocities:
             raise InvalidOption("system: expected the system of the impact, got another one")
-        self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
+        self.paths = [] if self.samples is None else _paths(self.samples, self.num_paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
         """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
@@ -184,22 +184,18 @@ class Drawing:
     def is_small(self, x: Coordinate, y: Coordinate) -> bool:
         """Return whether outcomes, if they differ, are hard to see beside the paths."""
         view = View(self.problem, self.names, x, y)
-        ends = np.concatenate([view.points(each.v_post) for each in self.sets])
+        ends = np.vstack([view.points(each.v_post) for each in self.sets])
         way = [view.points(path) for path in [self.problem.v_pre, *self.paths]]
-        everything = np.concatenate([ends, *way])
-        share = np.ptp(ends, axis=0).max() / (np.ptp(everything, axis=0).max() or 1.0)
-        return bool(FLAT < share < SMALL)
+        all_of_it = np.ptp(np.vstack([ends, *way]), axis=0).max()
+        return bool(FLAT < np.ptp(ends, axis=0).max() / (all_of_it or 1.0) < SMALL)
 
 
 class View:
     """Two velocities of a problem, of contacts or of bodies: rows (2, nv) and their labels."""
 
-    def __init__(
-        self, problem: ImpactProblem, found: list[Name], x: Coordinate, y: Coordinate
-    ) -> None:
-        both = [_coordinate(problem, found, coordinate) for coordinate in (x, y)]
-        self.rows = np.array([row for row, _ in both])
-        self.labels = [label for _, label in both]
+    def __init__(self, problem: ImpactProblem, found: list[Name], *both: Coordinate) -> None:
+        rows, self.labels = zip(*(_coordinate(problem, found, each) for each in both), strict=True)
+        self.rows = np.array(rows)
         self.unit = float(problem.space.velocity_unit.max())
 
     def points(self, v: FloatArray) -> FloatArray:
@@ -241,9 +237,8 @@ def _coordinate(
 
 def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
     """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
-    chosen = samples.v_post[_choose(samples, num_paths)]
     try:
-        return [samples.path_to(v).v for v in chosen]
+        return [samples.path_to(v).v for v in samples.v_post[_choose(samples, num_paths)]]
     except CaromError:
         return []
 

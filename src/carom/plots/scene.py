@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from carom.systems.system import System
     from carom.typing import ArrayLike, FloatArray
 
+    Moving = tuple[FloatArray, FloatArray]
+
 MARGIN = 0.12
 """Margin around all that is seen, as a share of its size."""
 DEPTH = 0.045
@@ -77,9 +79,9 @@ def plot_scene(
     view = view_of(planar, [q])
     if v is not None:
         system.dynamics(q, v)
-        moving = [(*_moving_centers(planar, q, v), style.ARROWS)]
+        moving = [(_moving_centers(planar, q, v), style.ARROWS)]
         if contact_arrows:
-            moving.append((*_moving_contacts(planar, q, v), style.CONTACT_ARROWS))
+            moving.append((_moving_contacts(planar, q, v), style.CONTACT_ARROWS))
         view = _draw_arrows(moving, ax, view, seconds)
     draw_ground(planar, ax, view)
     if contacts:
@@ -97,20 +99,17 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
 
 
 def _draw_arrows(
-    moving: list[tuple[FloatArray, FloatArray, style.Marks]],
-    ax: Axes,
-    view: FloatArray,
-    seconds: float | None,
+    moving: list[tuple[Moving, style.Marks]], ax: Axes, view: FloatArray, seconds: float | None
 ) -> FloatArray:
     """Draw velocities at points, in one scale; return a view that has room for them."""
-    speeds = [np.linalg.norm(velocity, axis=1) for _, velocity, _ in moving]
+    speeds = [np.linalg.norm(velocity, axis=1) for (_, velocity), _ in moving]
     fastest = max(float(speed.max(initial=0.0)) for speed in speeds)
     if fastest < SLOW:
         return view
     size = float((view[1] - view[0]).max())
     scale = LONGEST * size / fastest if seconds is None else seconds
     low, high = view
-    for (start, velocity, marks), speed in zip(moving, speeds, strict=True):
+    for ((start, velocity), marks), speed in zip(moving, speeds, strict=True):
         moves = speed > SLOW * fastest
         if moves.any():
             tips = (start + scale * velocity)[moves]
@@ -120,28 +119,23 @@ def _draw_arrows(
     return np.array([low, high])
 
 
-def _moving_centers(
-    system: PlanarSystem, q: ArrayLike, v: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
+def _moving_centers(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving:
     """Return the centres of mass (n, 2) [m] and their velocities (n, 2) [m/s]."""
     move = MOMENT * np.asarray(v, dtype=np.float64)
     before, after = (_centers(system, np.asarray(q) + sign * move) for sign in (-0.5, 0.5))
     return 0.5 * (before + after), (after - before) / MOMENT
 
 
-def _moving_contacts(
-    system: PlanarSystem, q: ArrayLike, v: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
+def _moving_contacts(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving:
     """Return the points (n, 2) [m] that touch half-planes, and their velocities (n, 2) [m/s]."""
     pairs, gap = system.contact_pairs, system.gap(q)
     planes = {i: p.plane for i, p in enumerate(pairs) if isinstance(p, PlaneContact)}
     here = [i for i in planes if gap[i] <= TOUCHES]
     normals = np.array([planes[i].normal for i in here]).reshape(-1, 2)
     tangents = np.column_stack([normals[:, 1], -normals[:, 0]])
-    velocity = np.asarray(v, dtype=np.float64)
-    v_n = (system.normal_jacobian(q) @ velocity)[here]
-    v_t = (system.tangent_jacobian(q) @ velocity).reshape(-1)[here]
-    return contact_points(system, q)[here], v_n[:, None] * normals + v_t[:, None] * tangents
+    v_n = (system.normal_jacobian(q) @ np.asarray(v))[here, None]
+    v_t = (system.tangent_jacobian(q) @ np.asarray(v)).reshape(-1, 1)[here]
+    return contact_points(system, q)[here], v_n * normals + v_t * tangents
 
 
 def _centers(system: PlanarSystem, q: FloatArray) -> FloatArray:
@@ -181,15 +175,13 @@ def view_of(system: PlanarSystem, configurations: Sequence[ArrayLike]) -> FloatA
 
     Half-planes are in it where a contact point is near them.
     """
-    corners = np.concatenate([_corners(system, q) for q in configurations])
-    size = float(np.ptp(corners, axis=0).max()) or 1.0
-    seen = [corners]
+    seen = np.concatenate([_corners(system, q) for q in configurations])
+    size = float(np.ptp(seen, axis=0).max()) or 1.0
     for q in configurations:
         gap = system.gap(q)
-        near = np.abs(gap) <= size
-        seen.append((contact_points(system, q) - gap[:, None] * _normals(system))[near])
-    everything = np.concatenate(seen)
-    low, high = everything.min(axis=0), everything.max(axis=0)
+        feet = contact_points(system, q) - gap[:, None] * _normals(system)
+        seen = np.concatenate([seen, feet[np.abs(gap) <= size]])
+    low, high = seen.min(axis=0), seen.max(axis=0)
     margin = MARGIN * (float((high - low).max()) or 1.0)
     return np.array([low - margin, high + margin])
 
@@ -211,8 +203,8 @@ def contact_points(system: PlanarSystem, q: ArrayLike) -> FloatArray:
 
 def draw_ground(system: PlanarSystem, ax: Axes, view: FloatArray) -> None:
     """Draw the edges of half-planes beyond a view, hatched on their solid side."""
-    pairs = [pair for pair in system.contact_pairs if isinstance(pair, PlaneContact)]
-    planes = list(dict.fromkeys(pair.plane for pair in pairs))
+    pairs = system.contact_pairs
+    planes = [*dict.fromkeys(pair.plane for pair in pairs if isinstance(pair, PlaneContact))]
     size = float((view[1] - view[0]).max())
     for plane in planes:
         normal, point = np.array(plane.normal), np.array(plane.point)
