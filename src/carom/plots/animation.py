@@ -84,10 +84,8 @@ def animate(
     # A GIF counts time in hundredths of a second: the motion is sampled at the rate that it keeps.
     interval = round(100.0 / fps) / 100.0 if ending == ".gif" else 1.0 / fps
     film = _Film(trajectory, _times(trajectory, speed * interval), size, FLASH * speed)
-    times: Any = {"frames": len(film.times), "interval": 1000.0 * interval}
-    animation = FuncAnimation(
-        film.figure, film.show, init_func=tuple, cache_frame_data=False, **times
-    )
+    frames: Any = {"frames": len(film.times), "init_func": tuple, "cache_frame_data": False}
+    animation = FuncAnimation(film.figure, film.show, interval=1000.0 * interval, **frames)
     if path is None:
         return animation
     write_atomically(path, _gif(animation, interval) if ending == ".gif" else _html(animation))
