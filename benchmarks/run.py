@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import exact
+import end_to_end
 import landing
 import numba
 import numpy as np
@@ -25,7 +25,7 @@ from rich.progress import track
 import carom
 from carom.contact_space import step_matrix, step_vector
 from carom.kernels import lemke
-from carom.stepping.sampler import Sampler
+from carom.stepping import Sampler
 
 RESULTS = Path(__file__).parent / "results.md"
 # Those of the paper's table; in the others nothing collides.
@@ -199,8 +199,8 @@ def main() -> None:
     results = {name: measure(make_workload(name)) for name in track(names, description="scenes")}
     text = write(results)
     if not sys.argv[1:]:
-        rows = {name: exact.measure(name) for name in track(exact.SCENES, description="exact")}
-        text += "\n".join(exact.table(rows)) + "\n"
+        rows = {name: end_to_end.measure(name) for name in track(SCENES, description="end to end")}
+        text += "\n".join(end_to_end.table(rows)) + "\n"
         text += "\n".join(landing.section()) + "\n"
         temporary = RESULTS.with_suffix(".tmp")
         temporary.write_text(text, encoding="utf-8")

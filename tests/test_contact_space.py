@@ -217,3 +217,18 @@ def test_equilibration_leaves_zero_rows_alone():
     assert np.isfinite([*rows, *columns]).all()
     assert not scaled[0].any()
     assert scaled[1, 1] == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.parametrize("size", [1e155, 1e-170])
+def test_jacobians_beyond_the_range_of_doubles_are_refused(size):
+    problem = carom.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], mu=0.5, v_pre=[0.0, -1.0])
+    with np.errstate(over="ignore"):
+        A = (size * problem.J) @ (size * problem.J).T
+    with pytest.raises(carom.InvalidProblem, match="choose other units"):
+        ContactSpace.build(A, problem.mu, friction_directions(1, 2), 1.0)
+
+
+def test_too_many_friction_directions_are_refused_at_once():
+    assert friction_directions(2, 1024).shape == (1024, 2)
+    with pytest.raises(carom.InvalidProblem, match="at most 1024"):
+        friction_directions(2, 10**9)

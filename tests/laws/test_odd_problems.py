@@ -15,7 +15,7 @@ def box(M=(1.0, 1.0, 1.0), mu=0.5, v_pre=(0.5, -1.0, 0.0)):
 
 def test_an_impact_that_is_none_has_an_empty_path():
     problem = box(v_pre=(1.0, 0.0, 0.0))
-    path = carom.Routh(num_samples=3).resolve(problem).path(-1)
+    path = carom.Routh(num_samples=3).resolve(problem).path_to(problem.v_pre)
     assert path.num_steps == 0
     assert np.array_equal(path.v, [problem.v_pre])
     assert path.lambda_t.shape == (0, 2, 1)

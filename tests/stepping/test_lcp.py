@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import carom
 from carom.contact_space import friction_directions
-from carom.errors import InvalidProblem
-from carom.kernels import lemke, supports
+from carom.errors import InvalidOption
+from carom.kernels import lemke
 from carom.stepping.lcp import LCP, LCPStatus, impact_lcp, solve, solve_all, step_lcp
 from tests.reference.brute_force import all_solutions, natural_residual
 from tests.reference.impact_problems import ImpactLCP, random_generator
@@ -226,12 +226,12 @@ def test_all_supports_are_tried_whatever_the_units():
     ],
 )
 def test_wrong_input_is_named(W, w, field):
-    with pytest.raises(InvalidProblem, match=f"^{field}: "):
+    with pytest.raises(InvalidOption, match=f"^{field}: "):
         LCP(W, w)
 
 
 def test_a_problem_too_large_for_all_supports_is_refused():
-    with pytest.raises(InvalidProblem, match=re.escape("at most 20 unknowns")):
+    with pytest.raises(InvalidOption, match=re.escape("at most 20 unknowns")):
         solve_all(LCP(np.eye(21), -np.ones(21)))
 
 
@@ -277,7 +277,7 @@ class Attempts:
 @pytest.fixture
 def attempts(monkeypatch):
     counts = Attempts()
-    solve_accurately, search = lemke.solve_accurately, supports.solutions
+    solve_accurately, search = lemke.solve_accurately, lemke.solutions_by_supports
 
     def count_paths(*arguments):
         counts.paths += 1
@@ -288,7 +288,7 @@ def attempts(monkeypatch):
         return search(*arguments)
 
     monkeypatch.setattr(lemke, "solve_accurately", count_paths)
-    monkeypatch.setattr(supports, "solutions", count_searches)
+    monkeypatch.setattr(lemke, "solutions_by_supports", count_searches)
     return counts
 
 
@@ -420,6 +420,6 @@ def test_contacts_with_too_many_modes_are_refused():
         np.tile([-1.0, 0.0], (m, 1)),
         np.ones(m),
     )
-    with pytest.raises(InvalidProblem, match=re.escape("7^8")):
+    with pytest.raises(InvalidOption, match=re.escape("7^8")):
         solve_all(lcp)
     assert solve(lcp).is_solved

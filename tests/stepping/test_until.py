@@ -260,3 +260,45 @@ def test_bound_is_honest_for_the_rocking_block():
         sizes.add(len(outcomes))
     assert failures <= most_failures(DELTA)
     assert len(sizes) > 1
+
+
+def folded():
+    """Return an impact whose steps meet a fold: which way off it decides where samples end."""
+    return carom.ImpactProblem(
+        M=[[0.858, 0.893], [0.893, 3.085]],
+        J_n=[[0.661, 0.014], [-0.451, -0.451]],
+        J_t=[[0.253, 1.406], [1.413, 0.101]],
+        mu=(1.4, 1.38),
+        v_pre=(0.74, -0.587),
+    )
+
+
+def rests(problem, v):
+    return np.linalg.norm(v, axis=-1) < 1e-6 * problem.energy_norm
+
+
+def test_bound_is_honest_where_a_fold_decides():
+    """A set and the fresh draws that it is compared with must not share their way off the fold."""
+    problem = folded()
+    to_points = velocity_map(problem, "energy").T
+    truth = carom.Routh(2**15, seed=10**6).resolve(problem).v_post @ to_points
+    failures = 0
+    for seed in range(40):
+        law = carom.Routh(
+            64, seed=seed, until=(0.03, 0.02, 0.1), norm="energy", max_samples=2**14, num_threads=1
+        )
+        outcomes = law.resolve(problem)
+        points = outcomes.v_post[: outcomes.holdout.num_samples] @ to_points
+        missed = np.mean(cdist(truth, points).min(axis=1) > 0.03)
+        failures += missed > outcomes.holdout.p
+    # One run in ten may fail: 11 of 40 or more do so once in a thousand times.
+    assert failures <= 10
+
+
+def test_paths_of_many_seeds_end_as_samples_do():
+    problem = folded()
+    share = rests(problem, carom.Routh(2**14).resolve(problem).v_post).mean()
+    ends = np.array([carom.Routh().draw_path(problem, seed).v[-1] for seed in range(300)])
+    assert 0.01 < share < 0.5
+    # Five standard deviations.
+    assert abs(rests(problem, ends).mean() - share) < 5.0 * np.sqrt(share / 300)

@@ -43,9 +43,6 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
         rates: (m,) rates of the present stretch.
         u: (c + m,) contact velocities, and the caps as result.
         c, m: Extents; see `carom.kernels.paths`.
-
-    Returns:
-        What is left of the stretch after this step.
     """
     draw = step * (len(m) + 4)
     width = len(c) // len(m)

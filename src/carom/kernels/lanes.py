@@ -21,7 +21,7 @@ _FUSED = ("contract",)
 
 
 def signs(table, row, first, u, extent):
-    """Tell which of eight products of a table with u are positive, as bits.
+    """Return which of eight products of a table with u are positive, as bits.
 
     Args:
         table: (rows, length) from `first` on, a row holds the first entries of eight vectors, then
@@ -51,7 +51,7 @@ def add_rows(table, start, x, terms, target, lanes):
 
 
 def _are_plain(*kinds):
-    """Tell whether all types are contiguous arrays of doubles, which is what is read below."""
+    """Return whether all types are contiguous arrays of doubles, which is what is read below."""
     return all(
         isinstance(kind, types.Array) and kind.layout == "C" and kind.dtype == types.float64
         for kind in kinds

@@ -260,43 +260,30 @@ def lemke(W, w, d, work, x, max_pivots):
 
 
 @kernel
-def polish(W, w, x):
-    """Compute x again from its support and the original data, undoing drift of the tableau."""
-    n = w.shape[0]
-    support = np.empty(n, np.int64)
-    size = 0
-    for i in range(n):
-        if x[i] > 0.0:
-            support[size] = i
-            size += 1
-    block = np.empty((size, size))
-    rhs = np.empty((size, 1))
+def _solve_support(W, w, support, size, block, rhs, x):
+    """Solve for the entries of x in its support, and return whether they are unique."""
     for a in range(size):
         for b in range(size):
             block[a, b] = W[support[a], support[b]]
         rhs[a, 0] = -w[support[a]]
-    if eliminate(block, rhs, size, 1) == 0:
-        return
+    if size > 0 and eliminate(block, rhs, size, 1) == 0:
+        return False
     for a in range(size):
         x[support[a]] = rhs[a, 0]
+    return True
+
+
+@kernel
+def polish(W, w, x):
+    """Compute x again from its support and the original data, undoing drift of the tableau."""
+    support = np.flatnonzero(x > 0.0)
+    size = len(support)
+    _solve_support(W, w, support, size, np.empty((size, size)), np.empty((size, 1)), x)
 
 
 @kernel
 def solve_accurately(W, w, d, work, x, trial, max_pivots):
-    """Run `lemke`, polish if needed, and judge the result by its residual alone.
-
-    Args:
-        W: (n, n) matrix.
-        w: (n,) vector.
-        d: (n,) positive covering vector.
-        work: From `make_work(n)`.
-        x: (n,) result.
-        trial: (n,) work array.
-        max_pivots: Limit on pivots.
-
-    Returns:
-        (status, residual): SOLVED exactly where residual <= RESIDUAL.
-    """
+    """Run `lemke`, polish if needed, and judge the result by its residual alone."""
     status = lemke(W, w, d, work, x, max_pivots)
     error = residual(W, w, x)
     if status == SOLVED and error > POLISH:
@@ -309,3 +296,27 @@ def solve_accurately(W, w, d, work, x, trial, max_pivots):
     if error <= RESIDUAL:
         return SOLVED, error
     return (INACCURATE if status == SOLVED else status), error
+
+
+@kernel
+def solutions_by_supports(W, w, most):
+    """Return the solutions (count, n) whose support has a nonsingular block of W."""
+    n = w.shape[0]
+    found = np.empty((most, n))
+    count = 0
+    support = np.empty(n, np.int64)
+    block = np.empty((n, n))
+    rhs = np.empty((n, 1))
+    x = np.empty(n)
+    for code in range(2**n):
+        size = 0
+        for i in range(n):
+            x[i] = 0.0
+            if (code >> i) & 1:
+                support[size] = i
+                size += 1
+        unique = _solve_support(W, w, support, size, block, rhs, x)
+        if unique and residual(W, w, x) <= RESIDUAL and count < most:
+            found[count] = x
+            count += 1
+    return found[:count]

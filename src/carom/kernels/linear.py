@@ -60,3 +60,12 @@ def norm_inf(x):
     for i in range(x.shape[0]):
         largest = max(largest, abs(x[i]))
     return largest
+
+
+@kernel
+def dot(x, y):
+    """Return the sum of products of two vectors, whatever their layout."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * y[i]
+    return total

@@ -19,7 +19,7 @@ ATTEMPTS = 4
 
 @kernel
 def _are_separated(C, num_conditions, p, q):
-    """Tell whether a facet of one piece is the opposite of a facet of the other."""
+    """Return whether a facet of one piece is the opposite of a facet of the other."""
     for r in range(num_conditions[p]):
         for s in range(num_conditions[q]):
             total = 0.0
@@ -50,14 +50,7 @@ def _gather(C, num_conditions, pieces, num_caps, rows):
 
 @kernel
 def interior_point(C, num_conditions, pieces, num_caps, u):
-    """Look for a u strictly inside all of some pieces, with caps > 0; tell whether there is one.
-
-    Args:
-        C, num_conditions: Conditions of all pieces.
-        pieces: Which pieces.
-        num_caps: Number m of caps, the last entries of u.
-        u: (size,) result, the least u with R u >= 1.
-    """
+    """Look for a u strictly inside all of some pieces, with caps > 0; tell whether there is one."""
     most = num_caps
     for t in range(pieces.shape[0]):
         most += num_conditions[pieces[t]]
@@ -100,7 +93,7 @@ def _is_inside(rows, y, u):
 
 @kernel
 def find_overlaps(C, num_conditions, num_caps):
-    """Tell for every pair of pieces (pieces, pieces) whether they overlap."""
+    """Return for every pair of pieces (pieces, pieces) whether they overlap."""
     count = num_conditions.shape[0]
     overlapping = np.zeros((count, count), np.bool_)
     pair = np.empty(2, np.int64)

@@ -37,6 +37,7 @@ from carom.kernels.search import (
     NUM_ETAS,
     apply_piece,
     context,
+    direction,
     find_piece,
     set_zeros,
     single_context,
@@ -55,7 +56,7 @@ what is large can count as much as what is left to do; other caps then lead on."
 
 @inlined
 def _is_colliding(u, m, width):
-    """Tell whether some contact still approaches."""
+    """Return whether some contact still approaches."""
     colliding = False
     for i in range(len(m)):
         colliding = colliding or u[i * width] < -COLLIDING
@@ -112,11 +113,53 @@ def _write_record(record, sample, step, u, impulse, modes, c, m):
         record[sample, step, 2 * len(c) + len(m) + i] = modes[i]
 
 
+@inlined
+def _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m):
+    """Write the caps of the last step, or those that points give; return whether either was so."""
+    if step == max_steps:
+        for i in range(len(m)):
+            u[len(c) + i] = last_caps[i]
+    elif kind == POINTS:
+        for i in range(len(m)):
+            u[len(c) + i] = caps[i] * points[number, step * len(m) + i]
+    return step == max_steps or kind == POINTS
+
+
+@inlined
+def _take_alone(A, info, only, single, u, impulse, totals, sample, c, width):
+    """Add the impulse of the only contact that acts; return whether it pushed."""
+    moved = impulse[0] > MATCH
+    _advance(A, impulse, only * len(width), width, u, totals, sample, c)
+    set_zeros(info, single, u, only * len(width), width)
+    return moved
+
+
+@inlined
+def _take(A, info, piece, u, impulse, totals, sample, c, m, width):
+    """Add the impulse of all contacts; return whether one pushed."""
+    moved = False
+    for i in range(len(m)):
+        moved = moved or impulse[i * len(width)] > MATCH
+    _advance(A, impulse, 0, c, u, totals, sample, c)
+    if piece >= 0:
+        set_zeros(info, piece, u, 0, c)
+    return moved
+
+
+@inlined
+def _stand_still(u, impulse, c, m):
+    """Turn a step without an accurate solution into one with caps of zero, in which none acts."""
+    for a in range(len(c)):
+        impulse[a] = 0.0
+    for i in range(len(m)):
+        u[len(c) + i] = 0.0
+
+
 @kernel
 def run_chunk(
     space, table, singles, rule, extents, single_extents, first, totals, statuses, steps, record
 ):
-    """Run the samples numbered first, first + 1, ... one after another.
+    """Run the samples numbered first, first + 1, ...
 
     Args:
         space, table, singles, rule, extents, single_extents: See the module.
@@ -128,8 +171,9 @@ def run_chunk(
             modes, and the piece if it was found in `table` (else -1). Steps beyond its length are
             not recorded; it may have length 0.
     """
+    # Tuples are unpacked once: each access in the loop would count references.
     c, m, extent = extents
-    width, _, single_extent = single_extents
+    width, _, extent1 = single_extents
     A, D = space.A, space.D
     data, info, links, hints, guesses = table
     data1, info1, links1, hints1, guesses1 = singles
@@ -139,13 +183,18 @@ def run_chunk(
     work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
     found = np.empty(MOST_SOLUTIONS, np.int64)
     impulse, before = np.empty(len(c)), np.empty(len(extent))
-    u, alone = np.full(len(extent), -1.0), np.full(len(single_extent), -1.0)
+    u, alone = np.full(len(extent), -1.0), np.full(len(extent1), -1.0)
     rates, modes = np.zeros(len(m)), np.zeros(len(m), np.int64)
     random = selection == RANDOM
-    for sample in range(totals.shape[0]):
+    # Samples of one direction follow each other, so that its part of the data stays at hand.
+    eta, sample = 0, -1
+    for _ in range(NUM_ETAS * totals.shape[0]):
+        sample += 1
+        if sample == totals.shape[0]:
+            eta, sample = eta + 1, 0
         key = stream(seed, first + sample)
-        # Many samples in a row share a direction, so that its part of the data stays at hand.
-        eta = ((first + sample) >> 9) % NUM_ETAS
+        if direction(key) != eta:
+            continue
         for a in range(len(c)):
             u[a] = start[a]
             totals[sample, a] = 0.0
@@ -154,80 +203,45 @@ def run_chunk(
             if step > max_steps:
                 status = UNFINISHED
                 break
-            if step == max_steps:
-                for i in range(len(m)):
-                    u[len(c) + i] = last_caps[i]
-            elif kind == POINTS:
-                for i in range(len(m)):
-                    u[len(c) + i] = caps[i] * points[first + sample, step * len(m) + i]
-            else:
+            number = first + sample
+            if not _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m):
                 left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
-            draw = step * (len(m) + 4) + len(m) + 2
+            at = step * (len(m) + 4) + len(m) + 2
             only = _only_acting(u, c, m) if random else -1
             single = -1
             if only >= 0:
                 _write_single(u, only, c, width, alone)
-                row = single_context(alone, only, width)
+                row, all1 = single_context(alone, only, width), everyone1 + only
+                # fmt: off
                 single = find_piece(
-                    data1,
-                    info1,
-                    links1,
-                    hints1,
-                    guesses1,
-                    everyone1 + only,
-                    eta,
-                    row,
-                    alone,
-                    key,
-                    draw,
-                    found,
-                    single_extent,
+                    data1, info1, links1, hints1, guesses1, all1, eta, row, alone, key, at, found,
+                    extent1,
                 )
+                # fmt: on
             if single >= 0:
-                apply_piece(data1, single, alone, impulse, width, single_extent)
+                apply_piece(data1, single, alone, impulse, width, extent1)
             elif random:
                 row = context(u, piece, c, m) if guesses.shape[0] > 1 else 0
+                # fmt: off
                 piece = find_piece(
-                    data,
-                    info,
-                    links,
-                    hints,
-                    guesses,
-                    everyone,
-                    eta,
-                    row,
-                    u,
-                    key,
-                    draw,
-                    found,
-                    extent,
+                    data, info, links, hints, guesses, everyone, eta, row, u, key, at, found, extent
                 )
+                # fmt: on
                 if piece >= 0:
                     apply_piece(data, piece, u, impulse, c, extent)
             if single < 0 and piece < 0:
-                if lemke_step(space, u, key, draw, random, work, buffers, impulse) != SOLVED:
+                if lemke_step(space, u, key, at, random, work, buffers, impulse) != SOLVED:
                     failures += 1
                     if failures > MOST_FAILURES:
                         status = FAILED
                         break
-                    # Caps of zero are as good as any: nothing acts, and others are drawn.
-                    for a in range(len(c)):
-                        impulse[a] = 0.0
-                    for i in range(len(m)):
-                        u[len(c) + i] = 0.0
+                    _stand_still(u, impulse, c, m)
             if step < record.shape[1]:
                 before[:] = u
             if single >= 0:
-                moved = impulse[0] > MATCH
-                _advance(A, impulse, only * len(width), width, u, totals, sample, c)
-                set_zeros(info1, single, u, only * len(width), width)
+                moved = _take_alone(A, info1, only, single, u, impulse, totals, sample, c, width)
             else:
-                moved = False
-                for i in range(len(m)):
-                    moved = moved or impulse[i * len(width)] > MATCH
-                _advance(A, impulse, 0, c, u, totals, sample, c)
-                if piece >= 0:
-                    set_zeros(info, piece, u, 0, c)
+                moved = _take(A, info, piece, u, impulse, totals, sample, c, m, width)
             if step < record.shape[1]:
                 if single >= 0:
                     _spread(impulse, only, c, width)

@@ -51,7 +51,7 @@ def make_piece_work(m, d):
 
 
 @kernel
-def _parametrize(mu, D, modes, basis, caps, equations):
+def parametrize(mu, D, modes, basis, caps, equations):
     """Write lambda = basis xi + caps cap and equations (v_c + A lambda) = 0; count the xi."""
     m = modes.shape[0]
     k, d = D.shape
@@ -101,7 +101,7 @@ def _solve_modes(A, mu, D, modes, work, L):
     basis, caps, equations, system, unknown, _ = work
     m = modes.shape[0]
     c = A.shape[0]
-    size = _parametrize(mu, D, modes, basis, caps, equations)
+    size = parametrize(mu, D, modes, basis, caps, equations)
     for r in range(size):
         for s in range(size):
             system[r, s] = 0.0

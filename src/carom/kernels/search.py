@@ -49,8 +49,14 @@ SEARCH, NEGATIVES, POSITIVES = 0, 1, 2
 
 
 @inlined
+def direction(key):
+    """Return the number of the direction in which a sample moves off faces, random by its key."""
+    return np.int64(key >> np.uint64(62)) % NUM_ETAS
+
+
+@inlined
 def context(u, before, c, m):
-    """Tell a step's context: the piece before it (-1 at first), and who seems to stop."""
+    """Return a step's context: the piece before it (-1 at first), and who seems to stop."""
     width = len(c) // len(m)
     bits = 0
     if len(m) > 1:
@@ -61,7 +67,7 @@ def context(u, before, c, m):
 
 @inlined
 def single_context(alone, i, width):
-    """Tell the context of a step in which contact i acts alone: does it stop, does it slide?"""
+    """Return the context of a step in which contact i acts alone: does it stop, does it slide?"""
     bits = 4 * (alone[len(width)] > -alone[0]) + 2 * (alone[1] > MATCH) + (alone[1] < -MATCH)
     return i * NUM_GLANCES + bits
 
@@ -101,7 +107,7 @@ def _smallest(found, count, k):
 
 @inlined
 def _holds(data, info, p, shift, u, extent):
-    """Tell whether all conditions of piece p hold."""
+    """Return whether all conditions of piece p hold."""
     inside = True
     for b in range(info[np.uintp(p), NUM_BLOCKS]):
         inside = inside and signs(data, shift + p, b * LANES * len(extent), u, extent) == ALL

@@ -1,4 +1,7 @@
-"""Every numeric tolerance of carom, once, with its reason.
+"""Tolerances of contact arithmetic: LCPs, pieces, steps, and when contacts rest or stick.
+
+Rooms that compare other things (cells of an exact set, times of an event, a model's angles) name
+their own beside the code that uses them.
 
 All of them are relative. Impacts are resolved in the dimensionless contact coordinates of
 `carom.contact_space.ContactSpace`, in which no normal velocity exceeds 1 during an impact, because
@@ -32,6 +35,12 @@ VANISHING = 1e-13
 
 SINGULAR = 1e-9
 """Elimination pivots below this share of the largest entry mean that a piece has no unique map."""
+
+DEPENDENT = 1e-11
+"""Share of a unit column that others leave unexplained, below which it depends on them."""
+
+NEARLY_DEPENDENT = 1e-14
+"""Shares between this and `DEPENDENT` may be rounding or not: digits do not suffice."""
 
 MATCH = 1e-11
 """How far outside a piece's polyhedron a step may lie and still be taken with that piece.

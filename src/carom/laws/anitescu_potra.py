@@ -8,16 +8,11 @@ from typing import final
 import numpy as np
 
 from carom import checks
-from carom.errors import ImpactNotResolved
-from carom.kernels.tolerances import DISTINCT, RESIDUAL
 from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.kinds import describe_kinds
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import change_velocity, nothing_acts
-from carom.stepping.lcp import impact_lcp, solve
-from carom.stepping.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
-from carom.typing import FloatArray
+from carom.stepping import change_velocity, nothing_acts, solve_simultaneous
 
 
 @final
@@ -25,17 +20,17 @@ from carom.typing import FloatArray
 class AnitescuPotra(ImpactLaw):
     """Resolve all contacts at once [HalmPosa, eq:AnitestcuDiscreteFormulation].
 
-    Impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0, and
-    friction opposes the velocity after the impact. Such an LCP can have several solutions, and
-    all of them are returned; a solver would return one. Where the contacts have too many modes to
-    try them all (ten in the plane, five in space), solutions are collected from random covering
-    vectors of Lemke's algorithm, and `is_complete` is False. It is False as well where contacts
-    depend on each other and there are several outcomes, which may then be ends of a continuum.
-    Where nothing collides, nothing happens; with the problem's `without_collision`, all but that
-    happens.
+    Normal impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0,
+    and friction opposes the velocity after the impact. All solutions of this LCP are returned;
+    engines return one. `is_complete` is False, with the reason in `notes`, in three cases: the
+    contacts have too many modes to try (ten contacts in the plane, five in space), so solutions are
+    collected by Lemke's algorithm with random covering vectors; contacts are dependent and have
+    several outcomes, which may be ends of a continuum; or double precision does not decide a mode.
+    If no contact approaches, v_pre is the only outcome; with `problem.without_collision` it is the
+    only solution that is left out.
 
     Args:
-        num_trials: Number of covering vectors in that case.
+        num_trials: Number of covering vectors.
         seed: Seed of the covering vectors.
 
     Raises:
@@ -65,12 +60,14 @@ class AnitescuPotra(ImpactLaw):
             problem: The impact.
 
         Raises:
-            ImpactNotResolved: No solution was found; for a problem that collides there always is
-                one.
-            InvalidOption: There are too many solutions to be listed.
+            ImpactNotResolved: No solution was found, although one exists if a contact approaches.
+            InvalidOption: There are too many solutions to list.
         """
         space = problem.space
-        impulses, complete = self._impulses(problem)
+        if problem.is_colliding(problem.v_pre) or problem.without_collision:
+            impulses, notes = solve_simultaneous(problem, self.num_trials, self.seed)
+        else:
+            impulses, notes = np.zeros((1, len(space.A))), ()
         if problem.starts_at_rest:
             impulses = impulses[change_velocity(space, impulses)]
             if not len(impulses):
@@ -79,48 +76,9 @@ class AnitescuPotra(ImpactLaw):
         return FiniteSet(
             problem=problem,
             law="Anitescu-Potra, simultaneous",
-            # No step where nothing acts.
+            # If nothing acts, there is no step.
             steps=tuple(row[None][: int(row.any())] for row in impulses),
-            is_complete=complete,
+            is_complete=not notes,
+            notes=tuple(f"Outcomes may be missing: {note}." for note in notes),
             labels=describe_kinds(problem, problem.velocity_after(impulses)),
         )
-
-    def _impulses(self, problem: ImpactProblem) -> tuple[FloatArray, bool]:
-        """Return the dimensionless solutions (n, c), and whether none is missing."""
-        space = problem.space
-        if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
-            return np.zeros((1, len(space.A))), True
-        unit = np.repeat(space.impulse_unit, space.width)
-        impulses = np.empty((0, len(unit)))
-        complete = can_try_all_modes(space, capped=False)
-        if complete:
-            impulses = modes_and_impulses(space, problem.start, None)[1]
-            # Where scales differ by so much that no digit is left, modes may seem to hold.
-            v_post = problem.velocity_after(impulses * unit)
-            slack = RESIDUAL * space.velocity_unit
-            impulses = impulses[(v_post @ problem.J_n.T >= -slack).all(axis=1)]
-            dependent = np.linalg.matrix_rank(space.A) < len(space.A)
-            complete = not (dependent and len(impulses) > 1)
-        if len(impulses) == 0:
-            complete = False
-            impulses = self._by_pivoting(problem)
-        return impulses, complete
-
-    def _by_pivoting(self, problem: ImpactProblem) -> FloatArray:
-        """Collect solutions (n, c) from many paths of Lemke's algorithm."""
-        space = problem.space
-        v_c = problem.start.reshape(space.num_contacts, space.width)
-        lcp = impact_lcp(space.A, space.mu, space.directions, v_c)
-        rng = np.random.default_rng(self.seed)
-        found = []
-        for trial in range(self.num_trials):
-            covering = None if trial == 0 else rng.uniform(0.1, 1.1, len(lcp.w))
-            solution = solve(lcp, covering=covering, seed=self.seed)
-            if solution.is_solved and lcp.contacts is not None:
-                found.append(lcp.contacts.impulses(solution.x).ravel())
-        if not found:
-            raise ImpactNotResolved(
-                f"the simultaneous LCP was not solved: {solution.status.value}", problem, solution
-            )
-        impulses = np.array(found)
-        return impulses[distinct_rows(impulses @ space.A, DISTINCT)]

@@ -58,7 +58,7 @@ def nothing_acts(problem: ImpactProblem) -> ImpactNotResolved:
 
 
 def change_velocity(space: ContactSpace, impulses: FloatArray) -> BoolArray:
-    """Tell which dimensionless impulses (n, c) change the velocity.
+    """Return which dimensionless impulses (n, c) change the velocity.
 
     Contacts that depend on each other may press against each other and change nothing.
     """
@@ -86,12 +86,7 @@ class FirstSteps:
 
     @classmethod
     def find(cls, space: ContactSpace, v_c: FloatArray) -> FirstSteps:
-        """Solve a small capped step for subsets of the contacts at rest, and follow it on.
-
-        Args:
-            space: The contacts.
-            v_c: (c,) contact velocities, exactly 0 at rest.
-        """
+        """Solve a small capped step for subsets of the contacts at rest, and follow it on."""
         # Magnified, so that tolerances see a small step as they see any other.
         scale = FIRST_STEP / _first_cap(space, v_c)
         impulses, caps = [np.empty((0, len(v_c)))], [np.empty((0, space.num_contacts))]
@@ -215,11 +210,7 @@ class StartedSampler:
 
     @classmethod
     def prepare(cls, problem: ImpactProblem, rule: paths.Rule, num_samples: int) -> StartedSampler:
-        """Find the first steps, and prepare the kernels to go on from each.
-
-        Raises:
-            ImpactNotResolved: There is none.
-        """
+        """Find the first steps, and prepare the kernels to go on from each."""
         space = problem.space
         steps = FirstSteps.find(space, rule.v_c)
         if not len(steps):
@@ -272,3 +263,13 @@ class StartedSampler:
     def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
         """Name the modes of one step."""
         return self.samplers[0].mode_names(modes)
+
+
+AnySampler = Sampler | StartedSampler
+
+
+def prepare_sampler(problem: ImpactProblem, rule: paths.Rule, num_samples: int) -> AnySampler:
+    """Prepare to sample an impact, whether it starts by a collision or at contacts at rest."""
+    if problem.starts_at_rest:
+        return StartedSampler.prepare(problem, rule, num_samples)
+    return Sampler.prepare(problem.space, rule, num_samples)

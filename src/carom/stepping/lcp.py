@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from carom import checks
 from carom.contact_space import (
     ContactSpace,
     contact_impulses,
@@ -22,8 +23,8 @@ from carom.contact_space import (
     step_matrix,
     step_vector,
 )
-from carom.errors import InvalidProblem
-from carom.kernels import lemke, supports
+from carom.errors import InvalidOption
+from carom.kernels import lemke
 from carom.kernels.tolerances import DISTINCT, MATCH, RESIDUAL
 from carom.stepping.pieces import (
     MOST_MODES,
@@ -42,7 +43,7 @@ MOST_SUPPORTS = 2**20
 
 
 class LCPStatus(Enum):
-    """Tell how a solve ended; the value says what to try.
+    """How a solve ended; the value says what to try.
 
     Examples:
         >>> from carom.stepping.lcp import LCPStatus
@@ -72,7 +73,7 @@ class LCP:
         contacts: For impact LCPs, what they were made of.
 
     Raises:
-        InvalidProblem: W is not square, w does not go with it, or an entry is not finite.
+        InvalidOption: W is not square, w does not go with it, or an entry is not finite.
 
     Examples:
         >>> from carom.stepping.lcp import LCP
@@ -86,18 +87,11 @@ class LCP:
     contacts: ContactStep | None = None
 
     def __init__(self, W: ArrayLike, w: ArrayLike, contacts: ContactStep | None = None) -> None:
-        matrix = _numbers("W", W)
-        vector = _numbers("w", w)
+        matrix = checks.floats("W", W)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InvalidProblem(f"W: expected a square matrix, got shape {matrix.shape}")
-        if vector.shape != matrix.shape[:1]:
-            raise InvalidProblem(
-                f"w: expected ({len(matrix)},) to go with W, got shape {vector.shape}"
-            )
-        for name, array in (("W", matrix), ("w", vector)):
-            if not np.isfinite(array).all():
-                raise InvalidProblem(f"{name}: expected finite numbers, got nan or inf")
-            array.flags.writeable = False
+            raise InvalidOption(f"W: expected a square matrix, got shape {matrix.shape}")
+        vector = checks.vector("w", w, len(matrix))
+        matrix.flags.writeable = vector.flags.writeable = False
         object.__setattr__(self, "W", matrix)
         object.__setattr__(self, "w", vector)
         object.__setattr__(self, "contacts", contacts)
@@ -111,10 +105,10 @@ class LCP:
             x: (n,) the candidate.
 
         Raises:
-            InvalidProblem: x is not n finite numbers.
+            InvalidOption: x is not n finite numbers.
         """
         scaled, rows, columns = self._scaled
-        candidate = _vector("x", x, len(self.w)) / columns
+        candidate = checks.vector("x", x, len(self.w)) / columns
         return float(lemke.residual(scaled, rows * self.w, candidate))
 
     @cached_property
@@ -148,7 +142,7 @@ class LCPSolution:
 
     @property
     def is_solved(self) -> bool:
-        """Tell whether the residual is within tolerance; no other flag counts."""
+        """Return whether the residual is within tolerance; no other flag counts."""
         return self.status is LCPStatus.SOLVED
 
 
@@ -271,13 +265,13 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
     Args:
         lcp: The problem.
         covering: (n,) positive covering vector; another one may lead to another solution.
-        seed: Of the random covering vectors.
+        seed: Seed of the random covering vectors.
 
     Returns:
         The solution, or the closest that was found; its `status` says which and what to try.
 
     Raises:
-        InvalidProblem: The covering vector is not n numbers > 0.
+        InvalidOption: The covering vector is not n numbers > 0.
 
     Examples:
         >>> from carom.stepping.lcp import LCP, solve
@@ -290,9 +284,9 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
     work = lemke.make_work(n)
     x, trial = np.zeros(n), np.empty(n)
     rng = np.random.default_rng(seed)
-    first = np.ones(n) if covering is None else _vector("covering", covering, n)
+    first = np.ones(n) if covering is None else checks.vector("covering", covering, n)
     if not (first > 0.0).all():
-        raise InvalidProblem(f"covering: expected numbers > 0, got {first.min():.3g}")
+        raise InvalidOption(f"covering: expected numbers > 0, got {first.min():.3g}")
     best = _judge(lcp, np.zeros(n), lemke.RAY)
     for attempt in range(1 + RESTARTS):
         d = first if attempt == 0 else rng.uniform(0.1, 1.1, n)
@@ -321,7 +315,7 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
         The solutions, each within the tolerance on its residual; none if there is none.
 
     Raises:
-        InvalidProblem: The problem is too large to be searched completely.
+        InvalidOption: The problem is too large to be searched completely.
 
     Examples:
         >>> from carom.stepping.lcp import LCP, solve_all
@@ -332,27 +326,11 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
     if lcp.contacts is not None:
         return _all_by_modes(lcp, lcp.contacts)
     if 2 ** len(lcp.w) > MOST_SUPPORTS:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"w: expected at most {int(np.log2(MOST_SUPPORTS))} unknowns to try all supports, "
             f"got {len(lcp.w)}; use solve with several covering vectors"
         )
     return _all_by_supports(lcp)
-
-
-def _numbers(field: str, value: ArrayLike) -> FloatArray:
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidProblem(f"{field}: expected numbers in a regular array ({error})") from error
-
-
-def _vector(field: str, value: ArrayLike, size: int) -> FloatArray:
-    vector = _numbers(field, value)
-    if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise InvalidProblem(
-            f"{field}: expected ({size},) finite numbers, got shape {vector.shape}"
-        )
-    return vector
 
 
 def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
@@ -362,7 +340,7 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
     space = ContactSpace.build(contacts.A, contacts.mu, contacts.directions, speed)
     capped = contacts.lambda_max is not None
     if not can_try_all_modes(space, capped=capped):
-        raise InvalidProblem(
+        raise InvalidOption(
             f"contacts: expected at most {MOST_MODES} combinations of contact modes, got "
             f"{num_modes(space, capped=capped)}^{space.num_contacts}; use solve with several "
             f"covering vectors"
@@ -380,7 +358,7 @@ def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
 
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
     scaled, rows, columns = lcp._scaled
-    found = columns * supports.solutions(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
+    found = columns * lemke.solutions_by_supports(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
     refuse_too_many(len(found))
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
     kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found

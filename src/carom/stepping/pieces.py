@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carom.contact_space import ContactSpace
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption
 from carom.kernels import pieces as kernel
 from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
@@ -23,19 +23,7 @@ MOST_SOLUTIONS = 4096
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:
-    """Count the modes of one contact: 7 in the plane, 4 without caps.
-
-    Args:
-        space: The contacts.
-        capped: Whether normal impulses have caps.
-
-    Examples:
-        >>> import carom
-        >>> from carom.stepping.pieces import num_modes
-        >>> space = carom.scenes.load("rocking-block").problem.space
-        >>> num_modes(space), num_modes(space, capped=False)
-        (7, 4)
-    """
+    """Count the modes of one contact: 7 in the plane, 4 without caps."""
     k, d = space.directions.shape
     frictions = kernel.num_frictions(d, k)
     return int(1 + (2 * frictions if capped else frictions))
@@ -45,16 +33,6 @@ def mode_name(mode: int, directions: FloatArray) -> str:
     """Name a contact's mode, e.g. "compressing, sliding +".
 
     In space a sliding direction is named by the angle of the tangential velocity.
-
-    Args:
-        mode: Number of the mode, from 0.
-        directions: (k, d) friction directions.
-
-    Examples:
-        >>> from carom.contact_space import friction_directions
-        >>> from carom.stepping.pieces import mode_name
-        >>> [mode_name(mode, friction_directions(1, 2)) for mode in (0, 1, 6)]
-        ['free', 'closed, sticking', 'compressing, sliding +']
     """
     if mode == 0:
         return "free"
@@ -85,17 +63,6 @@ class Pieces:
         sign: (pieces,) sign of the determinant, 1 or -1.
         modes: (pieces, m) mode numbers.
         is_complete: Whether no piece is missing.
-
-    Examples:
-        >>> import carom
-        >>> from carom.stepping.pieces import Pieces
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> pieces = Pieces.all(block.space)
-        >>> pieces.is_complete, pieces.L.shape[1:]
-        (True, (4, 6))
-        >>> both = Pieces.of_modes(block.space, pieces.modes[-1:])
-        >>> both.names(block.contacts, block.space.directions)
-        ['A: compressing, sliding +; B: compressing, sliding +']
     """
 
     L: FloatArray
@@ -110,35 +77,20 @@ class Pieces:
 
     @classmethod
     def all(cls, space: ContactSpace, *, capped: bool = True) -> Pieces:
-        """Build every piece; for few contacts.
-
-        Args:
-            space: The contacts.
-            capped: Whether normal impulses have caps.
-        """
+        """Build every piece; for few contacts."""
         L, C, number, sign, modes = kernel.tabulate(space.A, space.mu, space.directions, capped)
         return cls(L, C, number, sign, modes, is_complete=True)
 
     @classmethod
     def of_modes(cls, space: ContactSpace, modes: IntArray) -> Pieces:
-        """Build the pieces of given modes, but for those that do not fix the impulse.
-
-        Args:
-            space: The contacts.
-            modes: (n, m) mode numbers.
-        """
+        """Build the pieces of given modes, but for those that do not fix the impulse."""
         L, C, number, sign, modes = kernel.tabulate_modes(
             space.A, space.mu, space.directions, modes
         )
         return cls(L, C, number, sign, modes, is_complete=False)
 
     def names(self, contacts: tuple[str, ...], directions: FloatArray) -> list[str]:
-        """Name every piece, e.g. "A: free; B: closed, sticking".
-
-        Args:
-            contacts: Names of the m contacts.
-            directions: (k, d) friction directions.
-        """
+        """Name every piece, e.g. "A: free; B: closed, sticking"."""
         return [
             "; ".join(
                 f"{c}: {mode_name(k, directions)}" for c, k in zip(contacts, row, strict=True)
@@ -148,18 +100,7 @@ class Pieces:
 
 
 def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
-    """Return the indices of points that are no closer than a tolerance to earlier ones.
-
-    Args:
-        points: (n, dim) points.
-        tolerance: Largest difference of a coordinate at which two points count as one.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.stepping.pieces import distinct_rows
-        >>> distinct_rows(np.array([[0.0, 1.0], [0.0, 1.0 + 1e-12], [1.0, 1.0]]), 1e-9).tolist()
-        [0, 2]
-    """
+    """Return the indices of points that are no closer than a tolerance to earlier ones."""
     kept: list[int] = []
     for i, point in enumerate(points):
         if not kept or np.abs(points[kept] - point).max(axis=1).min() > tolerance:
@@ -170,27 +111,7 @@ def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
 def modes_and_impulses(
     space: ContactSpace, v_c: FloatArray, caps: FloatArray | None
 ) -> tuple[IntArray, FloatArray]:
-    """Find the modes (n, m) and impulses (n, c) of all solutions of a dimensionless step.
-
-    Args:
-        space: The contacts.
-        v_c: (c,) dimensionless contact velocities.
-        caps: (m,) dimensionless caps, or None for the simultaneous impact.
-
-    Returns:
-        Modes (n, m) and impulses (n, c) of solutions that differ in the velocities they lead to.
-
-    Raises:
-        InvalidProblem: There are too many solutions to be listed.
-
-    Examples:
-        >>> import carom
-        >>> from carom.stepping.pieces import mode_name, modes_and_impulses
-        >>> walker = carom.scenes.load("compass-gait").problem
-        >>> modes, impulses = modes_and_impulses(walker.space, walker.start, None)
-        >>> impulses.shape, sorted(mode_name(mode, walker.space.directions) for mode in modes[:, 1])
-        ((3, 4), ['closed, sliding +', 'closed, sticking', 'free'])
-    """
+    """Find the modes (n, m) and impulses (n, c) of all solutions of a dimensionless step."""
     m, c = space.num_contacts, len(v_c)
     u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
     found = np.empty((MOST_SOLUTIONS, m), np.int64)
@@ -204,36 +125,14 @@ def modes_and_impulses(
 
 
 def can_try_all_modes(space: ContactSpace, *, capped: bool) -> bool:
-    """Tell whether the modes of an impact are few enough to be tried one by one.
-
-    Args:
-        space: The contacts.
-        capped: Whether normal impulses have caps, with which contacts have more modes.
-
-    Examples:
-        >>> import carom
-        >>> from carom.stepping.pieces import can_try_all_modes
-        >>> can_try_all_modes(carom.scenes.load("disk-stack").problem.space, capped=True)
-        True
-    """
+    """Return whether the modes of an impact are few enough to be tried one by one."""
     return num_modes(space, capped=capped) ** space.num_contacts <= MOST_MODES
 
 
 def refuse_too_many(count: int) -> None:
-    """Refuse to list more than MOST_SOLUTIONS.
-
-    Args:
-        count: How many there are.
-
-    Raises:
-        InvalidProblem: There are more.
-
-    Examples:
-        >>> from carom.stepping.pieces import MOST_SOLUTIONS, refuse_too_many
-        >>> refuse_too_many(MOST_SOLUTIONS)
-    """
+    """Refuse to list more than MOST_SOLUTIONS."""
     if count > MOST_SOLUTIONS:
-        raise InvalidProblem(
+        raise InvalidOption(
             f"W: expected at most {MOST_SOLUTIONS} solutions, got more; use solve with several "
             f"covering vectors"
         )

@@ -27,6 +27,9 @@ from carom.typing import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]
 
+DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
+SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
+
 LARGEST_CHUNK = 2**14
 SMALLEST_CHUNK = 2**10
 SAMPLES_TO_FILL = 128
@@ -100,12 +103,7 @@ class Sampler:
         return totals, statuses, steps
 
     def record(self, sample: int, num_steps: int | None = None) -> FloatArray:
-        """Run one sample again and return what each step did; see `carom.kernels.paths`.
-
-        Args:
-            sample: Its number.
-            num_steps: Rows of the answer; by default all steps that a sample may take.
-        """
+        """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         c, m = len(self.rule.v_c), self.space.num_contacts
         rows = self.rule.max_steps if num_steps is None else num_steps
         record = np.full((1, rows, 2 * c + 2 * m + 1), -1.0)

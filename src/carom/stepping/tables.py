@@ -49,7 +49,7 @@ MOST_UNROLLED = 2
 
 
 def can_tabulate(space: ContactSpace) -> bool:
-    """Tell whether all pieces of an impact are few enough to be tabulated."""
+    """Return whether all pieces of an impact are few enough to be tabulated."""
     return num_modes(space) ** space.num_contacts <= MOST_TABULATED
 
 
@@ -178,7 +178,7 @@ def _arrange(pieces: Pieces, conditions: FloatArray) -> FloatArray:
 
 
 def _arrange_info(space: ContactSpace, pieces: Pieces, links: list[Links]) -> IntArray:
-    """Tell what the search needs to know of each piece, and at last where all are linked."""
+    """Write what the search needs to know of each piece, and at last where all are linked."""
     count = len(pieces)
     ends = np.cumsum([0] + [_num_blocks(len(linked)) for linked, _ in links])
     info = np.zeros((count + 1, 6), np.int64)

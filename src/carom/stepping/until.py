@@ -11,7 +11,7 @@ import numpy as np
 from carom import checks
 from carom.errors import InvalidOption
 from carom.outcomes.holdout import NORMS, Holdout, count_misses, holdout_bound
-from carom.stepping.at_rest import StartedSampler
+from carom.stepping.at_rest import AnySampler, StartedSampler
 from carom.stepping.sampler import Sampler
 from carom.typing import FloatArray
 
@@ -40,11 +40,7 @@ class Goal:
 
     @classmethod
     def check(cls, until: object, norm: str, max_samples: int, num_samples: int) -> Goal:
-        """Take a goal from options.
-
-        Raises:
-            InvalidOption: An option is out of range; the message names it.
-        """
+        """Take a goal from options."""
         if not isinstance(until, tuple | list) or len(until) != 3:
             raise InvalidOption(f"until: expected (epsilon, p, delta), got {until!r}")
         epsilon, p, delta = until
@@ -70,16 +66,6 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
     round k errs with probability delta_k = delta / (k (k + 1)) at most, and all rounds together
     with delta, however many there are. They join the set afterwards: it misses no more then.
     A round that would not do even without a miss is not held, and costs nothing.
-
-    Args:
-        draw: What draws.
-        num_samples: Draws in the first set.
-        goal: What shall be shown.
-        num_threads: Threads that look for neighbours; all cores by default.
-
-    Returns:
-        The round that reached the goal, or the best one. Its `num_samples` and `trials` were all
-        drawn, and more if it is not the last.
     """
     count = num_samples
     points = draw(0, count)
@@ -110,7 +96,7 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
     return best
 
 
-def begin_at(sampler: Sampler | StartedSampler, first: int) -> Sampler | StartedSampler:
+def begin_at(sampler: AnySampler, first: int) -> AnySampler:
     """Return a sampler whose sample 0 is sample `first` of the given one, and so on."""
     if isinstance(sampler, Sampler):
         return replace(sampler, number=sampler.number + first)
@@ -123,7 +109,7 @@ def begin_at(sampler: Sampler | StartedSampler, first: int) -> Sampler | Started
     return replace(sampler, samplers=tuple(own), shift=(sampler.shift + first) % turns)
 
 
-def whole_turns(sampler: Sampler | StartedSampler, num_samples: int) -> int:
+def whole_turns(sampler: AnySampler, num_samples: int) -> int:
     """Return a number of samples, rounded up so that all first steps come equally often.
 
     Samples that take turns are not quite independent draws. With whole turns the number of misses
