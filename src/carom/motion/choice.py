@@ -107,10 +107,9 @@ class _Way(NamedTuple):
 
 
 def ways_on(moment: Moment) -> list[ContactLaw]:
-    """Return modes for every acceleration with which a motion can go on.
+    """Return modes for every acceleration with which a motion can go on, now and a moment later.
 
-    None if no finite force solves the contacts, now or a moment later. Contacts that do not move
-    each other are looked at apart, since choices multiply.
+    Contacts that do not move each other are looked at apart, since choices multiply.
     """
     mu = moment.system.mu
     groups = _groups(moment.dynamics(), moment.touching)

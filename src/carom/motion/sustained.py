@@ -64,11 +64,7 @@ class ContactLaw:
     inner: FloatArray | None = None
 
     def solve(self, here: Dynamics, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return contact forces (m, 2) and dv/dt (nv,).
-
-        Where several forces lead to one acceleration, those of least norm are returned, plus what
-        `inner` asks for.
-        """
+        """Return contact forces (m, 2), of least norm plus `inner` ones, and dv/dt (nv,)."""
         force, acceleration = np.empty((len(self.modes), 2)), np.empty(len(v))
         if kernels.solve(
             *(here.M, here.force, here.phi, here.J_n, here.J_t[:, 0], here.bias, v),
@@ -110,10 +106,9 @@ class ContactLaw:
     def best_forces(self, here: Dynamics, given: FloatArray, centered: bool = False) -> FloatArray:
         """Return forces (m, 2) with the same acceleration that are deepest in their cones.
 
-        Contacts that depend on each other leave a choice of forces; the motion goes on as long as
-        there is one that friction allows. The least of all margins may leave others open. If
-        `centered`, the next least is made as large as it can be, and so on: forces that stay at an
-        edge without need would leave their cone as soon as the load changes.
+        The least of all margins may leave others open. If `centered`, the next least is made as
+        large as it can be, and so on: forces that stay at an edge without need would leave their
+        cone as soon as the load changes.
         """
         closed, stick = self._closed, self._stick
         k, n = len(closed), len(closed) + len(stick)
@@ -136,10 +131,7 @@ class ContactLaw:
         v: FloatArray,
         is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
     ) -> Sustained:
-        """Return forces, acceleration and the tightest margin, with the best of all forces.
-
-        Modes that are beaten whether they hold or not, as their acceleration tells, fail at once.
-        """
+        """Return the best forces, acceleration and the tightest margin; what is beaten fails."""
         force, acceleration = self.solve(here, v)
         if is_beaten(self.modes, acceleration) or not self._is_kept(here, v, acceleration):
             return Sustained(force, acceleration, -np.inf)

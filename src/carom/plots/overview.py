@@ -147,7 +147,7 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
 
 
 def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> bytes:
-    """Return a small figure for a notebook, as an SVG file.
+    """Draw a small figure for a notebook, and return it as an SVG file.
 
     Args:
         what: A set (two contact velocities), a motion or many (their last coordinate over time), a

@@ -120,9 +120,12 @@ def _draw_arrows(
 
 
 def _moving_centers(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving:
-    """Return the centres of mass (n, 2) [m] and their velocities (n, 2) [m/s]."""
+    """Return centres of mass (n, 2) [m], of bodies that have one, and velocities (n, 2) [m/s]."""
+    bodies = [body for body in system.bodies if body.mass > 0.0]
     move = MOMENT * np.asarray(v, dtype=np.float64)
-    before, after = (_centers(system, np.asarray(q) + sign * move) for sign in (-0.5, 0.5))
+    both = [system.frames(np.asarray(q) + sign * move) for sign in (-0.5, 0.5)]
+    found = [[at[body.name].point(body.com) for body in bodies] for at in both]
+    before, after = np.array(found).reshape(2, -1, 2)
     return 0.5 * (before + after), (after - before) / MOMENT
 
 
@@ -136,13 +139,6 @@ def _moving_contacts(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving
     v_n = (system.normal_jacobian(q) @ np.asarray(v))[here, None]
     v_t = (system.tangent_jacobian(q) @ np.asarray(v)).reshape(-1, 1)[here]
     return contact_points(system, q)[here], v_n * normals + v_t * tangents
-
-
-def _centers(system: PlanarSystem, q: FloatArray) -> FloatArray:
-    """Return the centres of mass (n, 2) of the bodies that have a mass [m]."""
-    frames = system.frames(q)
-    bodies = [body for body in system.bodies if body.mass > 0.0]
-    return np.array([frames[body.name].point(body.com) for body in bodies]).reshape(-1, 2)
 
 
 def require_planar(system: System) -> PlanarSystem:
@@ -177,9 +173,13 @@ def view_of(system: PlanarSystem, configurations: Sequence[ArrayLike]) -> FloatA
     """
     seen = np.concatenate([_corners(system, q) for q in configurations])
     size = float(np.ptp(seen, axis=0).max()) or 1.0
+    # Contacts of two discs have no foot beside their own point.
+    pairs = system.contact_pairs
+    planes = [x.plane.normal if isinstance(x, PlaneContact) else (0.0, 0.0) for x in pairs]
+    normals = np.array(planes).reshape(-1, 2)
     for q in configurations:
         gap = system.gap(q)
-        feet = contact_points(system, q) - gap[:, None] * _normals(system)
+        feet = contact_points(system, q) - gap[:, None] * normals
         seen = np.concatenate([seen, feet[np.abs(gap) <= size]])
     low, high = seen.min(axis=0), seen.max(axis=0)
     margin = MARGIN * (float((high - low).max()) or 1.0)
@@ -265,10 +265,3 @@ def _corners(system: PlanarSystem, q: ArrayLike) -> FloatArray:
         if not body.outline:
             found.append(np.array(frame.point(body.com)))
     return np.array(found)
-
-
-def _normals(system: PlanarSystem) -> FloatArray:
-    """Return the normals (m, 2) of half-planes, and zero for contacts of two discs."""
-    pairs = system.contact_pairs
-    normals = [pair.plane.normal if isinstance(pair, PlaneContact) else (0, 0) for pair in pairs]
-    return np.array(normals, dtype=np.float64).reshape(-1, 2)
