@@ -89,23 +89,40 @@ class ImpactNotResolved(CaromError):
 
     def __init__(self, message: str, problem: Any = None, solution: Any = None) -> None:
         super().__init__(message)
-        self.problem = problem
-        self.solution = solution
+        self.problem, self.solution = problem, solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default errors are pickled with their message alone.
+        return type(self), (str(self), self.problem, self.solution)
 
 
 class NotResolvedExactly(ImpactNotResolved):
     """Raised when an exact set is not found within its budget; the message says what to do.
 
+    Args:
+        reason: Why there is no exact set.
+        advice: What to try instead.
+        problem: The impact.
+
+    Attributes:
+        reason: Why there is no exact set.
+
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block").problem
         >>> try:
-        ...     outcomes = carom.RouthExact(max_polyhedra=1).resolve(block)
-        ... except carom.NotResolvedExactly:
-        ...     outcomes = carom.Routh(num_samples=100).resolve(block)
-        >>> outcomes.is_complete
-        False
+        ...     carom.RouthExact(max_polyhedra=1).resolve(block)
+        ... except carom.NotResolvedExactly as error:
+        ...     print(error.reason)
+        the budget of 1 polyhedra ended
     """
+
+    def __init__(self, reason: str, advice: str, problem: Any = None) -> None:
+        super().__init__(f"not resolved exactly: {reason}; {advice}", problem)
+        self.reason, self.advice = reason, advice
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.advice, self.problem)
 
 
 class MissingExtra(CaromError, ImportError):

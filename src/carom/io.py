@@ -58,6 +58,24 @@ KIND = "carom"
 ENDINGS = (".json", ".npz")
 
 
+class Saved:
+    """A dataclass that is saved and pickled by its fields alone."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this to a .json or .npz file that `carom.load` reads, to the last bit.
+
+        The file appears whole or not at all.
+
+        Args:
+            path: The file.
+        """
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived or cached is made again where it is needed.
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a problem, a set, a trajectory or a bundle; their methods `save(path)` call this."""
     file = _checked(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -10,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.contact_space import ContactSpace, friction_directions
 from carom.errors import InvalidProblem
+from carom.io import Saved
 from carom.kernels.tolerances import COLLIDING, SYMMETRY
 from carom.typing import ArrayLike, BoolArray, FloatArray
 
@@ -28,7 +28,7 @@ MOST_NAMES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactProblem:
+class ImpactProblem(Saved):
     """Pose an impact: a robot that hits something at m contacts at once.
 
     Args:
@@ -138,10 +138,6 @@ class ImpactProblem:
     def __hash__(self) -> int:
         return hash((self.M.tobytes(), self.J_n.tobytes(), self.v_pre.tobytes(), self.contacts))
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Only the fields, not what is derived from them: pickles stay small.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
     def __repr__(self) -> str:
         count = self.num_contacts
         where = "planar" if self.num_tangents == 1 else "spatial"
@@ -161,18 +157,6 @@ class ImpactProblem:
         head = ["contact", "mu", *(f"{each} before [m/s]" for each in ["normal", *tangents])]
         energy = f"kinetic energy before: {self.kinetic_energy(self.v_pre):.4g} J"
         return notebook.page(repr(self), head, rows, [energy])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the problem to a file that `carom.load` reads; a failed write leaves no file.
-
-        Args:
-            path: File that ends in .json or .npz.
-
-        Raises:
-            InvalidOption: The file has another ending.
-            OSError: The file cannot be written.
-        """
-        io.save(self, path)
 
     @property
     def num_contacts(self) -> int:

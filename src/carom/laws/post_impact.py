@@ -40,4 +40,6 @@ def post_impact_set(
         return RouthExact(max_seconds=max_seconds, on_budget="outer", seed=seed).resolve(problem)
     except (MissingExtra, NotResolvedExactly) as error:
         sampled = Routh(seed=seed).resolve(problem)
-        return replace(sampled, notes=(*sampled.notes, str(error)))
+        # Not the message of the error: it advises to sample, which is done.
+        why = error.reason if isinstance(error, NotResolvedExactly) else str(error)
+        return replace(sampled, notes=(*sampled.notes, f"sampled, not exact: {why}"))

@@ -123,8 +123,8 @@ class RouthExact(ImpactLaw):
         outcomes = self.resolve(problem)
         if not outcomes.is_complete:
             raise NotResolvedExactly(
-                f"not resolved exactly: {outcomes.notes[0]}; points of an outer set need not be "
-                f"outcomes: raise max_seconds and max_polyhedra, or use carom.Routh",
+                f"{outcomes.notes[0]}; points of an outer set need not be outcomes",
+                "raise max_seconds and max_polyhedra, or use carom.Routh",
                 problem,
             )
         v = outcomes.sample(1, rng=seed)[0]

@@ -40,6 +40,8 @@ class FiniteSet(PointSet):
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
         >>> outcomes = carom.Sequential().resolve(block)
+        >>> outcomes.orders
+        ((('A',), ('B',)), (('B',), ('A',)))
         >>> len(outcomes), outcomes.labels, outcomes.kinds
         (2, ('A → B', 'B → A'), ('A lifts, B sticks', 'A sticks, B lifts'))
         >>> print(outcomes.path_to(outcomes.v_post[0]))
@@ -80,6 +82,15 @@ class FiniteSet(PointSet):
         for name, value in derived.items():
             object.__setattr__(self, name, value)
         self._check_shapes()
+
+    @property
+    def orders(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """Return for each outcome, step by step, the names of the contacts that push."""
+        blocks = (own.reshape(len(own), self.problem.num_contacts, -1) for own in self.steps)
+        return tuple(tuple(self._pushing(step) for step in own) for own in blocks)
+
+    def _pushing(self, step: FloatArray) -> tuple[str, ...]:
+        return tuple(c for c, own in zip(self.problem.contacts, step, strict=True) if own[0] > 0.0)
 
     def path(self, i: int) -> ImpactPath:
         return ImpactPath.of_impulses(self.problem, self.steps[i])

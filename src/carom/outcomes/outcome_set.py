@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
+from carom.io import Saved
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
@@ -44,7 +44,7 @@ class Projection:
         return np.concatenate([self.points, *self.polytopes]).astype(dtype or np.float64)
 
 
-class OutcomeSet(ABC):
+class OutcomeSet(Saved, ABC):
     """Set of the velocities in which an impact can end; every law returns one.
 
     Attributes:
@@ -205,18 +205,6 @@ class OutcomeSet(ABC):
         v_c = self.contact_velocities
         return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set to a file that `carom.load` reads; a failed write leaves no file.
-
-        Args:
-            path: File that ends in .json or .npz.
-
-        Raises:
-            InvalidOption: The file has another ending.
-            OSError: The file cannot be written.
-        """
-        io.save(self, path)
-
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with one row per outcome, or per vertex of a polytope.
 
@@ -259,10 +247,6 @@ class OutcomeSet(ABC):
         if not isinstance(found, bool):
             raise InvalidOption("in: expected one velocity (nv,); ask contains(v) for a batch")
         return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Only the fields; cached properties are computed again when needed.
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
 
 MOST_KINDS = 8

@@ -147,10 +147,10 @@ class _Task:
         if neglected.max() > NEGLIGIBLE:
             k = int(neglected.argmax())
             raise NotResolvedExactly(
-                f"not resolved exactly: only {neglected[k]:.1g} of the velocity of contact "
+                f"only {neglected[k]:.1g} of the velocity of contact "
                 f"{self.problem.contacts[k // self.inclusion.width]} is independent of the others, "
-                f"which is too little for exact arithmetic; make them depend exactly, or sample "
-                f"with carom.Routh",
+                f"which is too little for exact arithmetic",
+                "make them depend exactly, or sample with carom.Routh",
                 self.problem,
             )
 
@@ -173,8 +173,9 @@ class _Task:
             name = problem.contacts[int(approach.argmax())]
             what = f"{name} still approaches" if approach.max() > CHECK else "energy rises"
             raise NotResolvedExactly(
-                f"not resolved exactly: {what} in the set that was found, because the data are too "
-                f"ill-conditioned to be rounded to {self.budget.grid:g}; sample with carom.Routh",
+                f"{what} in the set that was found, because the data are too ill-conditioned to be "
+                f"rounded to {self.budget.grid:g}",
+                "sample with carom.Routh",
                 problem,
             )
 
@@ -223,13 +224,11 @@ class _Task:
     def outer(self, reason: str) -> PolyhedralSet:
         """Return an outer set, or raise an error."""
         if self.budget.on_budget == "raise":
-            raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; {ADVICE}, or use on_budget='outer'", self.problem
-            )
+            raise NotResolvedExactly(reason, f"{ADVICE}, or use on_budget='outer'", self.problem)
         if self.inclusion.dimension > MOST_DIMENSIONS_OUTSIDE:
             raise NotResolvedExactly(
-                f"not resolved exactly: {reason}, and for an outer set (at most "
-                f"{MOST_DIMENSIONS_OUTSIDE}); sample with carom.Routh",
+                f"{reason}, and for an outer set (at most {MOST_DIMENSIONS_OUTSIDE})",
+                "sample with carom.Routh",
                 self.problem,
             )
         for find in () if self.too_much else (self.closed, self.joined):
@@ -245,8 +244,7 @@ class _Task:
         end = proved_end(self.inclusion)
         if end is None:
             raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; no outer set was found either; {ADVICE}",
-                self.problem,
+                f"{reason}; no outer set was found either", ADVICE, self.problem
             )
         how = (
             f"{reason}; the outer set consists of proved but loose bounds by energy, momentum and "
