@@ -47,8 +47,6 @@ class Bundle:
         >>> block = carom.scenes.load("rocking-block")
         >>> motions = carom.simulate_many(
         ...     block.system, block.q, block.v, 0.05, carom.Routh(), 4, num_processes=1)
-        >>> motions.q_at([0.0, 0.05]).shape
-        (4, 2, 3)
         >>> (motions.spread([0.0, 0.05])[:, 2] > 1e-3).tolist()
         [False, True]
     """

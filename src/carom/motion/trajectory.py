@@ -51,8 +51,6 @@ class Trajectory:
         >>> impact = motion.impacts[0]
         >>> impact.v[:, 2].round(6).tolist(), round(impact.energy_lost, 6)
         ([-0.3, -0.21], 0.03825)
-        >>> motion.at(t=0.0).v.round(9).tolist(), bool(motion.s[-1] > motion.t[-1])
-        ([[-0.3, 0.15, 0.3]], True)
     """
 
     contacts: tuple[str, ...]
