@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
+from carom.io import Saved
 from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
 from carom.motion.trajectory import MOST_ROWS, Trajectory
@@ -33,7 +34,7 @@ WATCH = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class Bundle(Saved):
     """Hold motions that start alike and differ in what was drawn.
 
     Attributes:
@@ -75,10 +76,6 @@ class Bundle:
         ends = Counter(motion.status for motion in self.trajectories)
         notes = [f"{status}: {count} motions" for status, count in ends.items()]
         return notebook.page(repr(self), head, rows, notes, figure_of=self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motions, but not their system, to a .json or .npz file for `carom.load`."""
-        io.save(self, path)
 
     def with_system(self, system: System) -> Bundle:
         """Return the same motions with their system, which a file does not keep."""

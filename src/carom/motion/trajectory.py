@@ -7,7 +7,6 @@ are continuous in s; in t velocities and impulses jump.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption
+from carom.io import Saved
 from carom.motion.parts import Impact, Layout, Segment, States
 from carom.typing import ArrayLike, FloatArray
 
@@ -28,7 +28,7 @@ MOST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Saved):
     """Record a motion through impacts.
 
     Attributes:
@@ -112,13 +112,6 @@ class Trajectory:
         rows = [_row(self.contacts, part) for part in self.parts[:MOST_ROWS]]
         notes = (self.message, f"{len(self.segments)} segments and {len(self.impacts)} impacts")
         return notebook.page(repr(self), head, rows, notes, figure_of=self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion to a .json or .npz file for `carom.load`.
-
-        The system is left out: it may be any Python object.
-        """
-        io.save(self, path)
 
     def with_system(self, system: System) -> Trajectory:
         """Return the same motion with its system, which energy and animation need."""
