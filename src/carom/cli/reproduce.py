@@ -64,10 +64,9 @@ def command(
         show.show({"exhibits": [*map(_named, chosen)]} if as_json else "\n".join(lines))
         return
     with show.progress([exhibit.seconds[quick] for exhibit in chosen]) as begin:
+        how: Any = {"quick": quick, "fresh": fresh, "begin": lambda x: begin(x.name)}
         try:
-            kept = reproduce(
-                out, names, quick=quick, fresh=fresh, begin=lambda exhibit: begin(exhibit.name)
-            )
+            kept = reproduce(out, names, **how)
         except KeyboardInterrupt:
             show.warn(f"what is done is in {out}; the same command goes on from there")
             raise
@@ -84,10 +83,8 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
     width = max(len(exhibit.name) for exhibit, _ in pairs)
     for exhibit, one in pairs:
         time = "kept" if one.was_there else f"{one.seconds:.1f} s"
-        lines.append(
-            f"{exhibit.name:{width}}  {one.num_agreeing} of {len(one.findings)} sentences agree"
-            f"  {time:>8}"
-        )
+        agree = f"{one.num_agreeing} of {len(one.findings)} sentences agree"
+        lines.append(f"{exhibit.name:{width}}  {agree}  {time:>8}")
         lines += [
             f"{'':{width}}  differs: {finding.sentence} ({finding.measured})"
             for finding in one.findings
@@ -97,15 +94,13 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
 
 
 def _row(exhibit: Exhibit, one: Kept) -> dict[str, Any]:
-    return (
-        _named(exhibit)
-        | show.pick(one, "seconds", "was_there", "remarks")
-        | {
-            "findings": [vars(finding) for finding in one.findings],
-            "figures": [str(one.folder / name) for name in one.figures],
-            "tables": [str(one.folder / name) for name in one.tables],
-        }
-    )
+    return {
+        **_named(exhibit),
+        **show.pick(one, "seconds", "was_there", "remarks"),
+        "findings": [vars(finding) for finding in one.findings],
+        "figures": [str(one.folder / name) for name in one.figures],
+        "tables": [str(one.folder / name) for name in one.tables],
+    }
 
 
 def _named(exhibit: Exhibit) -> dict[str, Any]:

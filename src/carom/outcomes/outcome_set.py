@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
 from carom.io import Saved
+from carom.outcomes.kinds import describe_kinds
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
@@ -227,7 +228,7 @@ class OutcomeSet(Saved, ABC):
 
     def _columns(self) -> dict[str, Any]:
         """Return the columns of a table besides velocities."""
-        return {}
+        return {"kind": describe_kinds(self.problem, self.v_post)}
 
     def _repr_html_(self) -> str:
         bounds = self.contact_bounds()
@@ -248,6 +249,21 @@ class OutcomeSet(Saved, ABC):
             raise InvalidOption("in: expected one velocity (nv,); ask contains(v) for a batch")
         return found
 
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        raise TypeError("len: this set has infinitely many outcomes; v_post has its extreme ones")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        raise TypeError(
+            "np.asarray: this set has infinitely many outcomes; use outcomes.v_post for the "
+            "extreme ones, or outcomes.sample(n)"
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._title()})"
+
 
 MOST_KINDS = 8
 """Maximum number of kinds of outcome that a notebook shows."""
@@ -264,8 +280,3 @@ def checked_rows(rows: ArrayLike, nv: int) -> FloatArray:
     if matrix.ndim != 2 or matrix.shape[1] != nv:
         raise InvalidOption(f"rows: expected shape (r, {nv}), got {matrix.shape}")
     return matrix
-
-
-def not_an_array(what: str, instead: str) -> NoReturn:
-    """Raise the error of a union of polytopes that is used as an array."""
-    raise TypeError(f"{what}: a union of polytopes has infinitely many outcomes; use {instead}")
