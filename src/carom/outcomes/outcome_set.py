@@ -101,9 +101,6 @@ class OutcomeSet(Saved, ABC):
         Args:
             n: Number of velocities.
             rng: Random generator or seed; by default draws differ from call to call.
-
-        Raises:
-            InvalidOption: n is no integer >= 0.
         """
 
     @abstractmethod
@@ -112,9 +109,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
-
-        Raises:
-            InvalidOption: The rows have another shape.
         """
 
     @abstractmethod
@@ -129,7 +123,6 @@ class OutcomeSet(Saved, ABC):
             tol: Largest distance of v from the end of the path, in the units of v.
 
         Raises:
-            InvalidOption: v has another shape, or is not an outcome.
             CaromError: The set has no paths; the message says why.
         """
 
@@ -152,9 +145,6 @@ class OutcomeSet(Saved, ABC):
         Args:
             v: (nv,) velocity, or a batch (..., nv).
             tol: Euclidean distance up to which a velocity counts as inside, in the units of v.
-
-        Raises:
-            InvalidOption: v has another shape.
         """
         distances = self._distance(v, tol) <= tol
         return bool(distances) if distances.ndim == 0 else distances
@@ -164,9 +154,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             v: (nv,) velocity, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: v has another shape.
         """
         distances = self._distance(v, 0.0)
         return float(distances) if distances.ndim == 0 else distances
@@ -181,9 +168,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: The direction has another shape.
         """
         rows = checks.vectors("direction", direction, self.problem.num_velocities)
         most = (rows @ self.v_post.T).max(axis=-1)
@@ -194,9 +178,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: The direction has another shape.
         """
         rows = checks.vectors("direction", direction, self.problem.num_velocities)
         return np.asarray(self.v_post[(rows @ self.v_post.T).argmax(axis=-1)])

@@ -165,9 +165,6 @@ class PolyhedralSet(OutcomeSet):
         Args:
             other: Set of the same problem.
             tol: Accuracy, as a share of the size of the sets.
-
-        Raises:
-            InvalidOption: `other` is not a set of outcomes.
         """
         return max(farthest(self, other, tol), farthest(other, self, tol))
 
