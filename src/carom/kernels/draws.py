@@ -31,18 +31,10 @@ Longer than any impact, and drawn by a cube that makes short ones likely too."""
 
 @inlined
 def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
-    """Write a step's caps into the tail of u.
+    """Write a step's caps into the tail of u (c + m,); return what is `left` of the stretch.
 
-    Args:
-        kind: UNIFORM, SUBSET or PERSISTENT.
-        caps: (m,) largest caps.
-        key: Of the sample's random numbers.
-        step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m.
-        moved: Whether the step before changed anything; if not, the stretch ends.
-        left: What is left of the present stretch.
-        rates: (m,) rates of the present stretch.
-        u: (c + m,) contact velocities, and the caps as result.
-        c, m: Extents; see `carom.kernels.paths`.
+    `caps` are the largest ones, `rates` (m,) those of the present stretch, which ends if the step
+    before `moved` nothing. A step uses draws step * (m + 4) to step * (m + 4) + m.
     """
     draw = step * (len(m) + 4)
     width = len(c) // len(m)

@@ -25,8 +25,7 @@ MOST_SOLUTIONS = 4096
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:
     """Count the modes of one contact: 7 in the plane, 4 without caps."""
     k, d = space.directions.shape
-    frictions = kernel.num_frictions(d, k)
-    return int(1 + (2 * frictions if capped else frictions))
+    return int(kernel.num_modes(d, k, capped))
 
 
 def mode_name(mode: int, directions: FloatArray) -> str:
@@ -77,17 +76,17 @@ class Pieces:
 
     @classmethod
     def all(cls, space: ContactSpace, *, capped: bool = True) -> Pieces:
-        """Build every piece; for few contacts."""
-        L, C, number, sign, modes = kernel.tabulate(space.A, space.mu, space.directions, capped)
-        return cls(L, C, number, sign, modes, is_complete=True)
+        """Build every piece that fixes the impulse; for few contacts, since modes multiply."""
+        base, m = num_modes(space, capped=capped), space.num_contacts
+        modes = np.arange(base**m)[:, None] // base ** np.arange(m) % base
+        table = kernel.tabulate(space.A, space.mu, space.directions, modes, capped)
+        return cls(*table, is_complete=True)
 
     @classmethod
     def of_modes(cls, space: ContactSpace, modes: IntArray) -> Pieces:
         """Build the pieces of given modes, but for those that do not fix the impulse."""
-        L, C, number, sign, modes = kernel.tabulate_modes(
-            space.A, space.mu, space.directions, modes
-        )
-        return cls(L, C, number, sign, modes, is_complete=False)
+        table = kernel.tabulate(space.A, space.mu, space.directions, modes, True)
+        return cls(*table, is_complete=False)
 
     def names(self, contacts: tuple[str, ...], directions: FloatArray) -> list[str]:
         """Name every piece, e.g. "A: free; B: closed, sticking"."""
