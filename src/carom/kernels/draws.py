@@ -10,7 +10,7 @@ from carom.kernels.jit import inlined
 from carom.kernels.random import two_uniforms, uniform
 from carom.kernels.tolerances import COLLIDING
 
-UNIFORM, SUBSET, PERSISTENT, POINTS = 0, 1, 2, 3
+UNIFORM, SUBSET, PERSISTENT, POINTS = range(4)
 
 FIRST_IDLE = 1.5
 """In the first stretch one contact in so many is drawn to act: two in three. Many act at the same
@@ -43,10 +43,7 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
             rates[i] = uniform(key, draw + i)
     elif kind == SUBSET or left <= 0.0 or not moved:
         idle = FIRST_IDLE if step % PERIOD == 0 else IDLE
-        fastest = 0.0
-        useful = 0.0
-        approaching = 0
-        spare = 0.0
+        fastest, useful, approaching, spare = 0.0, 0.0, 0, 0.0
         for i in range(len(m)):
             # One number decides both whether a contact acts and how fast.
             if i % 2 == 0:

@@ -80,8 +80,7 @@ def residual(W, w, x):
         X = 1.0
     worst = 0.0
     for i in range(n):
-        y = w[i]
-        scale = abs(w[i])
+        y, scale = w[i], abs(w[i])
         for j in range(n):
             y += W[i, j] * x[j]
             scale += abs(W[i, j]) * X
@@ -113,8 +112,7 @@ def _pivot(T, row, col):
 def _leaving_row(T, basic, place, tied, col):
     """Choose the row that blocks the entering variable first; -1 if none does."""
     n = T.shape[0]
-    rhs = n + 1
-    best = np.inf
+    rhs, best = n + 1, np.inf
     for i in range(n):
         if T[i, col] < -PIVOT:
             best = min(best, max(T[i, rhs], 0.0) / -T[i, col])
@@ -176,15 +174,11 @@ def _start(W, w, d, work):
         T[i, :n] = W[i]
         T[i, n] = d[i]
         T[i, n + 1] = min(w[i], highest) / scale
-        basic[i] = i
-        nonbasic[i] = n + i
-        place[i] = -1 - i
-        place[n + i] = i
+        basic[i], nonbasic[i] = i, n + i
+        place[i], place[n + i] = -1 - i, i
         if w[i] < 0.0 and w[i] <= worst * d[i]:
-            worst = w[i] / d[i]
-            row = i
-    nonbasic[n] = 2 * n
-    place[2 * n] = n
+            worst, row = w[i] / d[i], i
+    nonbasic[n], place[2 * n] = 2 * n, n
     return row, scale
 
 
@@ -203,13 +197,10 @@ def lemke(W, w, d, work, x, max_pivots):
     row, scale = _start(W, w, d, work)
     col = n
     for _ in range(max_pivots):
-        leaving = basic[row]
-        entering = nonbasic[col]
+        leaving, entering = basic[row], nonbasic[col]
         _pivot(T, row, col)
-        basic[row] = entering
-        nonbasic[col] = leaving
-        place[entering] = -1 - row
-        place[leaving] = col
+        basic[row], nonbasic[col] = entering, leaving
+        place[entering], place[leaving] = -1 - row, col
         # A z0 of nothing but rounding has left in all but name; pivoting on leads to a false ray.
         z0_row = -1 - place[2 * n]
         if leaving == 2 * n or T[z0_row, n + 1] <= VANISHING:

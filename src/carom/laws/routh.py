@@ -30,6 +30,7 @@ from carom.stepping import (
     Sampler,
     begin_at,
     draw_until,
+    mode_names,
     prepare_sampler,
     whole_turns,
 )
@@ -394,6 +395,6 @@ class SampleReplay:
         return ImpactPath.of_impulses(
             problem,
             record[:, c : 2 * c] * unit,
-            (self.sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+            (mode_names(row, problem.space.directions) for row in record[:, 2 * c + m : -1]),
             record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
         )

@@ -193,8 +193,7 @@ class _State:
     def _act(self, space: ContactSpace, i: int, place: int) -> list[_State]:
         """Resolve contact i in every way that it can."""
         block = slice(i * space.width, (i + 1) * space.width)
-        single = space.single(i)
-        _, solutions = modes_and_impulses(single, self.v_c[block], None)
+        _, solutions = modes_and_impulses(space.part([i]), self.v_c[block], None)
         states = []
         for solution in solutions:
             impulse = np.zeros_like(self.v_c)

@@ -9,7 +9,7 @@ fresh draws show little that is new; `modes_and_impulses` are all solutions of o
 from carom.kernels.draws import POINTS
 from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.stepping.at_rest import AnySampler, change_velocity, nothing_acts, prepare_sampler
-from carom.stepping.pieces import modes_and_impulses
+from carom.stepping.pieces import mode_names, modes_and_impulses
 from carom.stepping.sampler import DRAWS, SELECTIONS, Progress, Sampler
 from carom.stepping.simultaneous import solve_simultaneous
 from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
@@ -29,6 +29,7 @@ __all__ = [
     "begin_at",
     "change_velocity",
     "draw_until",
+    "mode_names",
     "modes_and_impulses",
     "nothing_acts",
     "prepare_sampler",

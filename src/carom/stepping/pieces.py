@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,25 +52,21 @@ def mode_name(mode: int, directions: FloatArray) -> str:
     return f"{normal}, sliding {angle:.6g}°"
 
 
+def mode_names(modes: Iterable[float], directions: FloatArray) -> tuple[str, ...]:
+    """Name the modes of all contacts."""
+    return tuple(mode_name(int(mode), directions) for mode in modes)
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Hold some affine pieces of one impact's step.
+    """Hold some affine pieces of one impact's step, or all."""
 
-    Attributes:
-        L: (pieces, c, c + m) impulse maps.
-        C: (pieces, rows, c + m) conditions; row r counts if r < num_conditions.
-        num_conditions: (pieces,).
-        sign: (pieces,) sign of the determinant, 1 or -1.
-        modes: (pieces, m) mode numbers.
-        is_complete: Whether no piece is missing.
-    """
-
-    L: FloatArray
-    C: FloatArray
-    num_conditions: IntArray
-    sign: IntArray
-    modes: IntArray
-    is_complete: bool
+    L: FloatArray  # (pieces, c, c + m) impulse maps
+    C: FloatArray  # (pieces, rows, c + m) conditions; row r counts if r < num_conditions
+    num_conditions: IntArray  # (pieces,)
+    sign: IntArray  # (pieces,) sign of the determinant, 1 or -1
+    modes: IntArray  # (pieces, m) mode numbers
+    is_complete: bool = True  # whether no piece is missing
 
     def __len__(self) -> int:
         return len(self.sign)
@@ -80,22 +77,13 @@ class Pieces:
         base, m = num_modes(space, capped=capped), space.num_contacts
         modes = np.arange(base**m)[:, None] // base ** np.arange(m) % base
         table = kernel.tabulate(space.A, space.mu, space.directions, modes, capped)
-        return cls(*table, is_complete=True)
+        return cls(*table)
 
     @classmethod
     def of_modes(cls, space: ContactSpace, modes: IntArray) -> Pieces:
         """Build the pieces of given modes, but for those that do not fix the impulse."""
         table = kernel.tabulate(space.A, space.mu, space.directions, modes, True)
-        return cls(*table, is_complete=False)
-
-    def names(self, contacts: tuple[str, ...], directions: FloatArray) -> list[str]:
-        """Name every piece, e.g. "A: free; B: closed, sticking"."""
-        return [
-            "; ".join(
-                f"{c}: {mode_name(k, directions)}" for c, k in zip(contacts, row, strict=True)
-            )
-            for row in self.modes
-        ]
+        return replace(cls(*table), is_complete=False)
 
 
 def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
@@ -111,13 +99,11 @@ def modes_and_impulses(
     space: ContactSpace, v_c: FloatArray, caps: FloatArray | None
 ) -> tuple[IntArray, FloatArray]:
     """Find the modes (n, m) and impulses (n, c) of all solutions of a dimensionless step."""
-    m, c = space.num_contacts, len(v_c)
+    m = space.num_contacts
     u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
-    found = np.empty((MOST_SOLUTIONS, m), np.int64)
-    impulses = np.empty((MOST_SOLUTIONS, c))
-    count = kernel.solutions(
-        space.A, space.mu, space.directions, caps is not None, u, MATCH, found, impulses
-    )
+    found, impulses = np.empty((MOST_SOLUTIONS, m), np.int64), np.empty((MOST_SOLUTIONS, len(v_c)))
+    impact = space.A, space.mu, space.directions
+    count = kernel.solutions(*impact, caps is not None, u, MATCH, found, impulses)
     refuse_too_many(count)
     kept = distinct_rows(impulses[:count] @ space.A, DISTINCT)
     return found[kept], impulses[kept]

@@ -9,14 +9,9 @@ import numpy as np
 from carom.errors import ImpactNotResolved
 from carom.kernels import simultaneous as kernel
 from carom.kernels.tolerances import DEPENDENT, DISTINCT, RESIDUAL
-from carom.stepping.lcp import impact_lcp, solve
-from carom.stepping.pieces import (
-    MOST_SOLUTIONS,
-    can_try_all_modes,
-    distinct_rows,
-    modes_and_impulses,
-    refuse_too_many,
-)
+from carom.stepping import pieces
+from carom.stepping.lcp import impact_lcp, solve_often
+from carom.stepping.pieces import distinct_rows
 from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -42,9 +37,9 @@ def solve_simultaneous(problem: ImpactProblem, num_trials: int, seed: int) -> Si
     """
     space = problem.space
     R, y = _energy_coordinates(problem)
-    if not can_try_all_modes(space, capped=False):
+    if not pieces.can_try_all_modes(space, capped=False):
         return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (PIVOTING,))
-    impulses = modes_and_impulses(space, problem.start, None)[1]
+    impulses = pieces.modes_and_impulses(space, problem.start, None)[1]
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
     more, doubtful = _by_modes(problem, R, y)
     # What the Delassus matrix resolves comes first; the rest is lost in its rounding.
@@ -87,9 +82,9 @@ def _are_solutions(
 def _by_modes(problem: ImpactProblem, R: FloatArray, y: FloatArray) -> tuple[FloatArray, bool]:
     """Return the solutions (n, c) of all modes, and whether digits did not suffice for some."""
     space = problem.space
-    impulses = np.empty((MOST_SOLUTIONS, len(R)))
+    impulses = np.empty((pieces.MOST_SOLUTIONS, len(R)))
     count, doubtful = kernel.solutions(R, space.mu, space.directions, y, impulses)
-    refuse_too_many(count)
+    pieces.refuse_too_many(count)
     return impulses[:count], bool(doubtful)
 
 
@@ -100,14 +95,8 @@ def _by_pivoting(
     space = problem.space
     v_c = problem.start.reshape(space.num_contacts, space.width)
     lcp = impact_lcp(space.A, space.mu, space.directions, v_c)
-    rng = np.random.default_rng(seed)
-    found = []
-    for trial in range(num_trials):
-        covering = None if trial == 0 else rng.uniform(0.1, 1.1, len(lcp.w))
-        solution = solve(lcp, covering=covering, seed=seed)
-        if solution.is_solved and lcp.contacts is not None:
-            found.append(lcp.contacts.impulses(solution.x).ravel())
-    impulses = np.array(found).reshape(-1, len(R))
+    coverings = np.random.default_rng(seed).uniform(0.1, 1.1, (num_trials - 1, len(lcp.w)))
+    impulses, solution = solve_often(lcp, [None, *coverings], seed)
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
     if not len(impulses):
         raise ImpactNotResolved(
