@@ -150,7 +150,8 @@ class TestReference:
         for home, heading in entries(path):
             module, _, name = home.rpartition(".")
             # By its module: a function may hide the module of its own name.
-            assert getattr(importlib.import_module(module), name) is resolve(heading)
+            shown = resolve(heading)
+            assert getattr(importlib.import_module(module), name) is shown
 
     @pytest.mark.parametrize(
         "module", ["carom", "carom.paper.compliant", "carom.plots", "carom.scenes", "carom.systems"]

@@ -148,7 +148,7 @@ def test_matrices_from_file(tmp_path):
     np.testing.assert_allclose(found["told"], found["here"], rtol=1e-12, atol=1e-15)
     assert (found["here"] >= -CLOSE).all()
     assert found["here"].max() > 0.1
-    text, archive = (carom.load_problem(tmp_path / f"impact.{kind}") for kind in ("json", "npz"))
+    text, archive = (carom.load(tmp_path / f"impact.{kind}") for kind in ("json", "npz"))
     np.testing.assert_array_equal(text.J, archive.J)
     np.testing.assert_array_equal(text.v_pre, archive.v_pre)
 

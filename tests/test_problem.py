@@ -47,6 +47,11 @@ def with_field(name, value):
         ({**GOOD, "num_directions": "x"}, "num_directions", "integer"),
         (with_field("mu", 10**400), "mu", "numbers"),
         ({**GOOD, "num_directions": 4.5}, "num_directions", "integer"),
+        ({**GOOD, "num_directions": 10**9}, "num_directions", "from 3 to"),
+        (with_field("J_n", 1e155 * np.ones(np.shape(GOOD["J_n"]))), "J_n", "choose other units"),
+        (with_field("J_t", 1e155 * np.ones(np.shape(GOOD["J_t"]))), "J_t", "choose other units"),
+        (with_field("J_n", 1e-155 * np.ones(np.shape(GOOD["J_n"]))), "J_n", "choose other units"),
+        (with_field("v_pre", np.ones(np.shape(GOOD["v_pre"])) + 1j), "v_pre", "complex"),
     ],
 )
 def test_bad_input_is_refused_by_name(fields, field, words):

@@ -20,112 +20,97 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from carom import plots, scenes, systems
+    from carom import plots as plots
+    from carom import scenes as scenes
+    from carom import systems as systems
     from carom.errors import (
-        CaromError,
-        ImpactNotResolved,
-        InvalidFile,
-        InvalidOption,
-        InvalidProblem,
-        MissingExtra,
-        NotResolvedExactly,
-        UnknownScene,
+        CaromError as CaromError,
     )
-    from carom.guarantees.report import Guarantees, check
-    from carom.io import load
-    from carom.laws.anitescu_potra import AnitescuPotra
-    from carom.laws.law import ImpactLaw
-    from carom.laws.post_impact import post_impact_set
-    from carom.laws.routh import Routh
-    from carom.laws.routh_exact import RouthExact
-    from carom.laws.routh_single import RouthSingle
-    from carom.laws.sequential import Sequential
-    from carom.motion.bundle import Bundle, simulate_many
-    from carom.motion.simulation import simulate
-    from carom.motion.trajectory import Trajectory
-    from carom.outcomes.finite import FiniteSet
-    from carom.outcomes.outcome_set import OutcomeSet
-    from carom.outcomes.path import ImpactPath
-    from carom.outcomes.polyhedral import PolyhedralSet
-    from carom.outcomes.sampled import SampledSet
-    from carom.paper.compliant.law import Compliant
-    from carom.problem import ImpactProblem
-    from carom.systems.system import System
+    from carom.errors import (
+        ImpactNotResolved as ImpactNotResolved,
+    )
+    from carom.errors import (
+        InvalidFile as InvalidFile,
+    )
+    from carom.errors import (
+        InvalidOption as InvalidOption,
+    )
+    from carom.errors import (
+        InvalidProblem as InvalidProblem,
+    )
+    from carom.errors import (
+        MissingExtra as MissingExtra,
+    )
+    from carom.errors import (
+        NotResolvedExactly as NotResolvedExactly,
+    )
+    from carom.errors import (
+        UnknownScene as UnknownScene,
+    )
+    from carom.guarantees.report import Guarantees as Guarantees
+    from carom.guarantees.report import check as check
+    from carom.io import load as load
+    from carom.laws.anitescu_potra import AnitescuPotra as AnitescuPotra
+    from carom.laws.law import ImpactLaw as ImpactLaw
+    from carom.laws.post_impact import post_impact_set as post_impact_set
+    from carom.laws.routh import Routh as Routh
+    from carom.laws.routh_exact import RouthExact as RouthExact
+    from carom.laws.routh_single import RouthSingle as RouthSingle
+    from carom.laws.sequential import Sequential as Sequential
+    from carom.motion.bundle import Bundle as Bundle
+    from carom.motion.bundle import simulate_many as simulate_many
+    from carom.motion.simulation import simulate as simulate
+    from carom.motion.trajectory import Trajectory as Trajectory
+    from carom.outcomes.finite import FiniteSet as FiniteSet
+    from carom.outcomes.outcome_set import OutcomeSet as OutcomeSet
+    from carom.outcomes.path import ImpactPath as ImpactPath
+    from carom.outcomes.polyhedral import PolyhedralSet as PolyhedralSet
+    from carom.outcomes.sampled import SampledSet as SampledSet
+    from carom.paper.compliant.law import Compliant as Compliant
+    from carom.problem import ImpactProblem as ImpactProblem
+    from carom.systems.system import System as System
 
 __version__ = "0.1.0.dev0"
 
-_HOMES = {
-    "AnitescuPotra": "carom.laws.anitescu_potra",
-    "Bundle": "carom.motion.bundle",
-    "CaromError": "carom.errors",
-    "Compliant": "carom.paper.compliant.law",
-    "FiniteSet": "carom.outcomes.finite",
-    "Guarantees": "carom.guarantees.report",
-    "ImpactLaw": "carom.laws.law",
-    "ImpactNotResolved": "carom.errors",
-    "ImpactPath": "carom.outcomes.path",
-    "ImpactProblem": "carom.problem",
-    "InvalidFile": "carom.errors",
-    "InvalidOption": "carom.errors",
-    "InvalidProblem": "carom.errors",
-    "MissingExtra": "carom.errors",
-    "NotResolvedExactly": "carom.errors",
-    "OutcomeSet": "carom.outcomes.outcome_set",
-    "PolyhedralSet": "carom.outcomes.polyhedral",
-    "Routh": "carom.laws.routh",
-    "RouthExact": "carom.laws.routh_exact",
-    "RouthSingle": "carom.laws.routh_single",
-    "SampledSet": "carom.outcomes.sampled",
-    "Sequential": "carom.laws.sequential",
-    "System": "carom.systems.system",
-    "Trajectory": "carom.motion.trajectory",
-    "UnknownScene": "carom.errors",
-    "check": "carom.guarantees.report",
-    "load": "carom.io",
-    "plots": "carom.plots",
-    "post_impact_set": "carom.laws.post_impact",
-    "scenes": "carom.scenes",
-    "simulate": "carom.motion.simulation",
-    "simulate_many": "carom.motion.bundle",
-    "systems": "carom.systems",
+_NAMES = {
+    "carom.errors": (
+        "CaromError",
+        "ImpactNotResolved",
+        "InvalidFile",
+        "InvalidOption",
+        "InvalidProblem",
+        "MissingExtra",
+        "NotResolvedExactly",
+        "UnknownScene",
+    ),
+    "carom.guarantees.report": ("Guarantees", "check"),
+    "carom.io": ("load",),
+    "carom.laws.anitescu_potra": ("AnitescuPotra",),
+    "carom.laws.law": ("ImpactLaw",),
+    "carom.laws.post_impact": ("post_impact_set",),
+    "carom.laws.routh": ("Routh",),
+    "carom.laws.routh_exact": ("RouthExact",),
+    "carom.laws.routh_single": ("RouthSingle",),
+    "carom.laws.sequential": ("Sequential",),
+    "carom.motion.bundle": ("Bundle", "simulate_many"),
+    "carom.motion.simulation": ("simulate",),
+    "carom.motion.trajectory": ("Trajectory",),
+    "carom.outcomes.finite": ("FiniteSet",),
+    "carom.outcomes.outcome_set": ("OutcomeSet",),
+    "carom.outcomes.path": ("ImpactPath",),
+    "carom.outcomes.polyhedral": ("PolyhedralSet",),
+    "carom.outcomes.sampled": ("SampledSet",),
+    "carom.paper.compliant.law": ("Compliant",),
+    "carom.problem": ("ImpactProblem",),
+    "carom.systems.system": ("System",),
 }
-"""Where public names live. They are loaded on first use, so that `import carom` is quick."""
+"""Public names by the module where they live. They are loaded on first use, so that importing carom
+is quick; a line here and one above, for type checkers, make a name public."""
 
-__all__ = [
-    "AnitescuPotra",
-    "Bundle",
-    "CaromError",
-    "Compliant",
-    "FiniteSet",
-    "Guarantees",
-    "ImpactLaw",
-    "ImpactNotResolved",
-    "ImpactPath",
-    "ImpactProblem",
-    "InvalidFile",
-    "InvalidOption",
-    "InvalidProblem",
-    "MissingExtra",
-    "NotResolvedExactly",
-    "OutcomeSet",
-    "PolyhedralSet",
-    "Routh",
-    "RouthExact",
-    "RouthSingle",
-    "SampledSet",
-    "Sequential",
-    "System",
-    "Trajectory",
-    "UnknownScene",
-    "check",
-    "load",
-    "plots",
-    "post_impact_set",
-    "scenes",
-    "simulate",
-    "simulate_many",
-    "systems",
-]
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES |= {room: f"carom.{room}" for room in ("plots", "scenes", "systems")}
+
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Check arguments once, where they come in; every refusal names the argument and what came."""
+"""Checks of arguments; every error names the argument, what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ def is_number(value: Any) -> bool:
     return is_scalar and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return an integer within its range, or refuse it."""
+def integer(
+    name: str,
+    value: Any,
+    least: int,
+    most: int | None = None,
+    error: type[CaromError] = InvalidOption,
+) -> int:
+    """Return an integer within its range, or raise an error."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
         span = f">= {least}" if most is None else f"from {least} to {most}"
-        raise InvalidOption(f"{name}: expected an integer {span}, got {value!r}")
+        raise error(f"{name}: expected an integer {span}, got {value!r}")
     return int(value)
 
 
@@ -37,7 +43,7 @@ def positive(
 
 
 def between(name: str, value: Any, low: float, high: float) -> float:
-    """Return a number from low to high, or refuse it. Infinity passes where high is infinite."""
+    """Return a number from low to high, infinity if high is infinite, or raise an error."""
     is_scalar = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_scalar or not low <= value <= high:
         raise InvalidOption(f"{name}: expected a number from {low:g} to {high:g}, got {value!r}")
@@ -45,14 +51,14 @@ def between(name: str, value: Any, low: float, high: float) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a number strictly between 0 and 1, or refuse it."""
+    """Return a number strictly between 0 and 1, or raise an error."""
     if not is_number(value) or not 0.0 < value < 1.0:
         raise InvalidOption(f"{name}: expected a number between 0 and 1, got {value!r}")
     return float(value)
 
 
 def choice(name: str, value: Any, options: Iterable[str]) -> str:
-    """Return one of several words, or refuse what is none of them."""
+    """Return one of several words, or raise an error."""
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
         raise InvalidOption(f"{name}: expected one of {', '.join(options)}, got {value!r}")
@@ -60,13 +66,7 @@ def choice(name: str, value: Any, options: Iterable[str]) -> str:
 
 
 def floats(name: str, value: ArrayLike, error: type[CaromError] = InvalidOption) -> FloatArray:
-    """Return a new array of finite floats of any shape, or refuse it.
-
-    Args:
-        name: What the caller calls it.
-        value: What came.
-        error: What to raise.
-    """
+    """Return a new array of finite floats of any shape, or raise an error."""
     try:
         array = np.asarray(value)
         # A cast to float would drop the imaginary part in silence.
@@ -85,7 +85,7 @@ def floats(name: str, value: ArrayLike, error: type[CaromError] = InvalidOption)
 def vector(
     name: str, value: ArrayLike, size: int, error: type[CaromError] = InvalidOption
 ) -> FloatArray:
-    """Return a new vector (size,) of finite floats, or refuse it."""
+    """Return a new vector (size,) of finite floats, or raise an error."""
     array = floats(name, value, error)
     if array.shape != (size,):
         raise error(f"{name}: expected shape {(size,)}, got {array.shape}")
@@ -95,7 +95,7 @@ def vector(
 def vectors(
     name: str, value: ArrayLike, size: int, error: type[CaromError] = InvalidOption
 ) -> FloatArray:
-    """Return one vector (size,) or a batch (..., size) of finite floats, or refuse it."""
+    """Return one vector (size,) or a batch (..., size) of finite floats, or raise an error."""
     array = floats(name, value, error)
     if array.ndim == 0 or array.shape[-1] != size:
         raise error(f"{name}: expected shape {(size,)} or (n, {size}), got {array.shape}")

@@ -1,11 +1,9 @@
-"""Save carom's objects to files and load them again; files appear whole or not at all.
+"""Save carom's objects to files and load them again.
 
-There is one format in two containers. A `.json` file is text, exact and readable; an `.npz` file is
-a NumPy archive that keeps large arrays small. Both hold the fields of a dataclass by name, together
-with the class's name and the version of the format. Nothing in a file is ever executed.
-
-What is saved of an object are the fields of its dataclass, but for those that say
-`metadata={"saved": False}`.
+There is one format in two containers: `.json` is readable text, `.npz` a NumPy archive that keeps
+large arrays small. Both hold the fields of a dataclass by name, except those with
+`metadata={"saved": False}`, the class's name and the format's version. Both restore every bit.
+Files are written whole or not at all, and nothing in a file is ever executed.
 """
 
 from __future__ import annotations
@@ -49,41 +47,50 @@ HOMES = {
     "Sequential": "carom.laws.sequential",
     "Trajectory": "carom.motion.trajectory",
 }
-"""Where the classes live that files may name; no other is ever loaded."""
+"""Modules of the classes that a file may contain; no other class is ever loaded."""
 
 TOP = ("ImpactProblem", "FiniteSet", "SampledSet", "PolyhedralSet", "Trajectory", "Bundle")
-"""What a file may hold as a whole, with anything from `HOMES` inside."""
+"""Classes of the object that a file may hold; its fields may hold any class of `HOMES`."""
 
 KIND = "carom"
-"""The key that names an object's class, and the entry of an archive that holds all but arrays."""
+"""Key of an object's class name, and archive entry of everything but arrays."""
 
 ENDINGS = (".json", ".npz")
 
 
+class Saved:
+    """A dataclass that is saved and pickled by its fields alone."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this to a .json or .npz file that `carom.load` reads, to the last bit.
+
+        The file appears whole or not at all.
+
+        Args:
+            path: The file.
+        """
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived or cached is made again where it is needed.
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
-    """Write a problem, a set, a trajectory or a bundle to a .json or .npz file.
-
-    Args:
-        thing: What to save. Each has a method `save(path)` that calls this.
-        path: The file.
-
-    Raises:
-        InvalidOption: The file has another ending.
-        OSError: The file cannot be written.
-    """
+    """Write a problem, a set, a trajectory or a bundle; their methods `save(path)` call this."""
     file = _checked(path)
     tree = {"version": VERSION} | _encode(thing)
     write_atomically(file, _to_json(tree) if file.suffix.lower() == ".json" else _to_npz(tree))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what the method `save` of a problem, set, trajectory or bundle wrote.
+    """Load a problem, set, trajectory or bundle that its method `save` wrote.
 
-    A problem may also be written by hand: a JSON object, or a NumPy archive, with the fields of
+    A problem may also be written by hand, as a JSON object or a NumPy archive with the fields of
     `ImpactProblem` by name.
 
     Args:
-        path: The file, .json or .npz.
+        path: File that ends in .json or .npz.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -104,19 +111,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     file = _checked(path)
     content = file.read_bytes()
     try:
-        tree = _from_json(content) if file.suffix.lower() == ".json" else _from_npz(content)
+        tree = json.loads(content) if file.suffix.lower() == ".json" else _from_npz(content)
         if not isinstance(tree, dict):
-            raise ValueError(f"one object was expected, not a {type(tree).__name__}")
+            raise ValueError(f"expected one object, got a {type(tree).__name__}")
         version = tree.pop("version", VERSION)
         if not isinstance(version, int) or version > VERSION:
             raise ValueError(f"version {version!r} is newer than this carom, which reads {VERSION}")
-        # What is written by hand has no header, and is a problem.
+        # A file without a header was written by hand, and is a problem.
         tree.setdefault(KIND, "ImpactProblem")
         if tree[KIND] not in TOP:
-            raise ValueError(f"{tree[KIND]!r} is none of {', '.join(TOP)}")
+            raise ValueError(f"expected one of {', '.join(TOP)}, got {tree[KIND]!r}")
         return _decode(tree)
     except CaromError as error:
-        # The object itself says what is wrong with it.
+        # Constructors check their fields.
         raise InvalidFile(f"{file}: {error}") from error
     except Exception as error:
         # Hostile or damaged content makes parsers raise nearly anything.
@@ -126,14 +133,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then rename it.
-
-    Whoever interrupts this, the file is either as it was before or complete.
-    """
+    """Write a file under a temporary name and rename it, so that it is never incomplete."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
-    # Not from tempfile, whose files only their owner may read.
+    # Files of tempfile would be readable by their owner only.
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -165,13 +169,13 @@ def _encode(value: Any) -> Any:
         return [_encode(each) for each in value]
     if value is not None and not isinstance(value, bool | int | float | str | np.ndarray):
         raise InvalidOption(
-            f"{type(value).__name__}: files hold only what carom.io.HOMES names; save it without"
+            f"{type(value).__name__}: files hold only classes of carom.io.HOMES; save without it"
         )
     return value
 
 
 def _saved(cls: type) -> list[str]:
-    """Return the names of the fields of a class that are saved."""
+    """Return the names of the saved fields of a class."""
     if not dataclasses.is_dataclass(cls):
         return list(cls._fields)  # type: ignore[attr-defined]
     fields = dataclasses.fields(cls)
@@ -179,7 +183,7 @@ def _saved(cls: type) -> list[str]:
 
 
 def _decode(value: Any) -> Any:
-    """Return the value that `_encode` was given; lists become tuples."""
+    """Invert `_encode`; lists become tuples."""
     if isinstance(value, list):
         return tuple(_decode(each) for each in value)
     if not isinstance(value, dict):
@@ -197,7 +201,7 @@ def _decode(value: Any) -> Any:
 
 
 def _check_names(cls: type, fields: dict[str, Any]) -> None:
-    """Refuse fields that a class does not have, or lacks."""
+    """Raise an error if fields are missing or unknown."""
     names = _saved(cls)
     taken = inspect.signature(cls).parameters
     missing = [n for n in names if n not in fields and taken[n].default is inspect.Parameter.empty]
@@ -221,7 +225,7 @@ def _to_json(tree: Any) -> bytes:
 
 
 def _plain(value: Any, parent: Any) -> Any:
-    """Replace arrays: by lists in a problem, which people read, else with dtype and shape."""
+    """Replace arrays by lists, bare ones in a readable problem, else with dtype and shape."""
     if isinstance(value, np.ndarray):
         if parent.get(KIND) == "ImpactProblem":
             return value.tolist()
@@ -232,10 +236,6 @@ def _plain(value: Any, parent: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each, {}) for each in value]
     return value
-
-
-def _from_json(content: bytes) -> Any:
-    return json.loads(content.decode("utf-8"))
 
 
 def _to_npz(tree: Any) -> bytes:
@@ -262,11 +262,11 @@ def _without_arrays(value: Any, name: str, arrays: dict[str, Any]) -> Any:
 def _from_npz(content: bytes) -> Any:
     archive = np.load(io.BytesIO(content), allow_pickle=False)
     if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise ValueError("one array instead of an archive of arrays")
+        raise ValueError("expected an archive of arrays, got one array")
     with archive:
         if KIND in archive.files:
             return _with_arrays(json.loads(str(archive[KIND])), archive)
-        # A problem that was written by hand; its numbers and names are arrays too.
+        # A problem written by hand, whose numbers and names are arrays too.
         fields = {name: archive[name] for name in archive.files}
     for name in ("contacts", "num_directions", "without_collision"):
         if name in fields:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -10,46 +9,45 @@ from typing import Any
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.contact_space import ContactSpace, friction_directions
 from carom.errors import InvalidProblem
+from carom.io import Saved
 from carom.kernels.tolerances import COLLIDING, SYMMETRY
 from carom.typing import ArrayLike, BoolArray, FloatArray
 
 LARGEST_MASS = 1e100
 LARGEST_JACOBIAN = 1e60
-"""Largest entries, and one over the smallest: J M^-1 J^T of larger ones is no longer finite."""
+"""Largest allowed entries, and the inverse of the smallest; beyond, J M^-1 J^T may overflow."""
 
 MOST_DIRECTIONS = 1000
-"""Largest number of friction directions: an LCP has so many variables per contact, and more."""
+"""Maximum number of friction directions; an LCP has at least as many variables per contact."""
 
 MOST_NAMES = 6
-"""Number of contacts that are named where a problem is shown on one line."""
+"""Maximum number of contacts that a repr names."""
 
 
 @dataclass(frozen=True, eq=False)
-class ImpactProblem:
+class ImpactProblem(Saved):
     """Pose an impact: a robot that hits something at m contacts at once.
 
     Args:
         M: (nv, nv) mass matrix, symmetric and positive definite.
         J_n: (m, nv) normal Jacobian; J_n v < 0 approaches.
-        J_t: (m, d, nv) tangential Jacobian, d = 1 in the plane and 2 in space; (m, nv) is taken
-            as planar.
-        mu: (m,) friction coefficients, or one for all.
+        J_t: (m, d, nv) tangential Jacobian, d = 1 in the plane and 2 in space; (m, nv) means d = 1.
+        mu: (m,) friction coefficients, or one number for all contacts.
         v_pre: (nv,) velocity before the impact.
-        contacts: m names; A, B, C, ... if not given.
+        contacts: Names of the m contacts; default A, B, C, ...
         num_directions: Number k >= 3 of friction directions in space; not used in the plane.
-        without_collision: Whether contacts at rest in the normal direction may act although
-            nothing collides, as where no finite force keeps a sliding contact from being driven
-            in (Painlevé's paradox). Without it a problem that does not collide has the one outcome
-            v_pre; where something collides it has no effect.
+        without_collision: Whether contacts at rest in the normal direction may act although no
+            contact approaches, as in Painlevé's paradox, where no finite contact force exists. If
+            False, such a problem has the single outcome v_pre. No effect if a contact approaches.
 
     Raises:
-        InvalidProblem: A field is wrong; the message names it, what was expected and what came.
+        InvalidProblem: A field is wrong; the message names it.
 
     Examples:
-        A ball of 2 kg that falls with 1 m/s, and slips with 0.1 m/s.
+        A ball of 2 kg falls with 1 m/s and slips with 0.1 m/s.
 
         >>> import numpy as np
         >>> import carom
@@ -67,14 +65,14 @@ class ImpactProblem:
         >>> ball.velocity_after(np.array([3.0, 0.0])).round(9).tolist()
         [0.1, 0.5]
 
-        The same ball at another velocity, and whether two problems are equal:
+        The same ball at another velocity; problems are compared by value:
 
         >>> from dataclasses import replace
         >>> faster = replace(ball, v_pre=[0.1, -2.0])
         >>> faster == ball, replace(faster, v_pre=ball.v_pre) == ball
         (False, True)
 
-        Without units, as the kernels see it:
+        Dimensionless quantities, as the kernels use them:
 
         >>> (ball.start * ball.space.velocity_unit).round(9).tolist()
         [-1.0, 0.1]
@@ -118,7 +116,9 @@ class ImpactProblem:
             "mu": _friction(mu, m),
             "v_pre": velocity,
             "contacts": _contact_names(contacts, m),
-            "num_directions": _num_directions(num_directions),
+            "num_directions": checks.integer(
+                "num_directions", num_directions, 3, MOST_DIRECTIONS, InvalidProblem
+            ),
             "without_collision": _without_collision(without_collision),
         }
         with np.errstate(over="ignore", invalid="ignore"):
@@ -137,10 +137,6 @@ class ImpactProblem:
 
     def __hash__(self) -> int:
         return hash((self.M.tobytes(), self.J_n.tobytes(), self.v_pre.tobytes(), self.contacts))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Without what is derived from the fields: a pickle stays small.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
         count = self.num_contacts
@@ -162,33 +158,19 @@ class ImpactProblem:
         energy = f"kinetic energy before: {self.kinetic_energy(self.v_pre):.4g} J"
         return notebook.page(repr(self), head, rows, [energy])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the problem to a .json or .npz file that `carom.load` reads.
-
-        The file appears whole or not at all.
-
-        Args:
-            path: The file.
-
-        Raises:
-            InvalidOption: The file has another ending.
-            OSError: The file cannot be written.
-        """
-        io.save(self, path)
-
     @property
     def num_contacts(self) -> int:
-        """Count the contacts m."""
+        """Return the number of contacts m."""
         return len(self.J_n)
 
     @property
     def num_velocities(self) -> int:
-        """Count the velocities nv."""
+        """Return the number of velocities nv."""
         return len(self.v_pre)
 
     @property
     def num_tangents(self) -> int:
-        """Count the tangential dimensions d: 1 in the plane, 2 in space."""
+        """Return the number of tangential dimensions d: 1 in the plane, 2 in space."""
         return self.J_t.shape[1]
 
     @cached_property
@@ -199,73 +181,61 @@ class ImpactProblem:
 
     @cached_property
     def impulse_to_velocity(self) -> FloatArray:
-        """Return M^-1 J^T (nv, m (1 + d)), which turns contact impulses into velocity."""
+        """Return M^-1 J^T (nv, m (1 + d)), which maps contact impulses to changes of velocity."""
         return np.asarray(np.linalg.solve(self.M, self.J.T), dtype=np.float64)
 
     @cached_property
     def space(self) -> ContactSpace:
-        """Return this impact as its contacts see it, free of units."""
+        """Return the impact in dimensionless contact coordinates."""
         root = np.linalg.solve(np.linalg.cholesky(self.M), self.J.T)
         directions = friction_directions(self.num_tangents, self.num_directions)
         return ContactSpace.build(root.T @ root, self.mu, directions, self.energy_norm)
 
     @cached_property
     def start(self) -> FloatArray:
-        """Return the dimensionless contact velocities (m (1 + d),) of v_pre.
-
-        Those that `is_colliding` counts as rest are exactly zero.
-        """
+        """Return the dimensionless contact velocities (m (1 + d),) of v_pre, tiny ones as zero."""
         units = np.repeat(self.space.velocity_unit, self.space.width)
         v_c = self.J @ self.v_pre / units
         return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
 
     @cached_property
     def starts_at_rest(self) -> bool:
-        """Return whether contacts at rest must start this impact, since nothing collides."""
+        """Return whether contacts at rest must start this impact, because none approaches."""
         return self.without_collision and not self.is_colliding(self.v_pre)
 
     @property
     def energy_norm(self) -> float:
-        """Return |v_pre|_M = sqrt(v_pre^T M v_pre), the root of twice the energy [sqrt(J)]."""
+        """Return |v_pre|_M = sqrt(v_pre^T M v_pre) [sqrt(J)]."""
         # Scaled first: the square of a tiny velocity is zero.
         size = float(np.abs(self.v_pre).max()) or 1.0
         return size * float(np.sqrt(2.0 * self.kinetic_energy(self.v_pre / size)))
 
     def contact_velocity(self, v: ArrayLike) -> FloatArray:
-        """Return J v, normal first [m/s].
+        """Return the contact velocities J v (..., m, 1 + d), normal first [m/s].
 
         Args:
             v: (..., nv) velocities.
-
-        Returns:
-            (..., m, 1 + d) contact velocities.
         """
         v = np.asarray(v, dtype=np.float64)
         return (v @ self.J.T).reshape(*v.shape[:-1], self.num_contacts, 1 + self.num_tangents)
 
     def kinetic_energy(self, v: ArrayLike) -> Any:
-        """Return v^T M v / 2 [J].
+        """Return v^T M v / 2 [J], a float for one velocity, an array (...) for a batch.
 
         Args:
-            v: (..., nv) velocities.
-
-        Returns:
-            A float for v (nv,), an array (...) for v (..., nv).
+            v: (nv,) velocity, or a batch (..., nv).
         """
         v = np.asarray(v, dtype=np.float64)
         energy = 0.5 * np.einsum("...i,ij,...j->...", v, self.M, v)
         return float(energy) if v.ndim == 1 else energy
 
     def is_colliding(self, v: ArrayLike) -> Any:
-        """Return whether some contact approaches.
+        """Return whether a contact approaches, a bool for one velocity, an array for a batch.
 
-        Speeds below a 1e-10th of what this impact's energy could give a contact count as rest.
+        Speeds below 1e-10 of what the impact's energy could give a contact count as zero.
 
         Args:
-            v: (..., nv) velocities.
-
-        Returns:
-            A bool for v (nv,), an array (...) for v (..., nv).
+            v: (nv,) velocity, or a batch (..., nv).
         """
         v = np.asarray(v, dtype=np.float64)
         approaching: BoolArray = v @ self.J_n.T < -COLLIDING * self.space.velocity_unit
@@ -273,13 +243,10 @@ class ImpactProblem:
         return bool(colliding) if v.ndim == 1 else colliding
 
     def velocity_after(self, impulses: FloatArray) -> FloatArray:
-        """Return v_pre + M^-1 J^T impulse.
+        """Return the velocities v_pre + M^-1 J^T impulse, (..., nv).
 
         Args:
             impulses: (..., m (1 + d)) contact impulses, contact by contact, normal first [N s].
-
-        Returns:
-            (..., nv) velocities.
         """
         return self.v_pre + impulses @ self.impulse_to_velocity.T
 
@@ -293,7 +260,7 @@ def _floats(field: str, value: ArrayLike) -> FloatArray:
 
 
 def _blame_velocity(mass: FloatArray, normal: FloatArray, velocity: FloatArray) -> None:
-    """Refuse a velocity of another length than M and J_n agree on."""
+    """Raise an error that names v_pre if M and J_n agree on another number of velocities."""
     agreed = {*mass.shape, *normal.shape[1:]}
     if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {len(velocity)}:
         raise _wrong("v_pre", f"({agreed.pop()},) to go with M and J_n", velocity)
@@ -341,7 +308,7 @@ def _normal_jacobian(normal: FloatArray, nv: int) -> FloatArray:
 
 
 def _check_sizes(field: str, jacobian: FloatArray) -> None:
-    """Refuse rows whose largest entry is out of range; rows of zeros pass."""
+    """Raise an error if the largest entry of a row is out of range; rows of zeros pass."""
     sizes = np.abs(jacobian).max(axis=-1)
     sizes = sizes[sizes > 0.0]
     if (sizes > LARGEST_JACOBIAN).any() or (sizes < 1.0 / LARGEST_JACOBIAN).any():
@@ -358,9 +325,7 @@ def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
         tangent = tangent[:, None, :]
     if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
         expected = f"({m}, {nv}), ({m}, 1, {nv}) or ({m}, 2, {nv}) to go with J_n"
-        raise InvalidProblem(
-            f"J_t: expected {expected}, got an array of shape {np.shape(np.asarray(J_t))}"
-        )
+        raise _wrong("J_t", expected, np.asarray(J_t))
     _check_sizes("J_t", tangent)
     return tangent
 
@@ -389,19 +354,7 @@ def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
     return names
 
 
-def _num_directions(num_directions: int) -> int:
-    if isinstance(num_directions, bool) or not isinstance(num_directions, int | np.integer):
-        raise InvalidProblem(f"num_directions: expected an integer, got {num_directions!r}")
-    if not 3 <= num_directions <= MOST_DIRECTIONS:
-        raise InvalidProblem(
-            f"num_directions: expected from 3 to {MOST_DIRECTIONS}, got {num_directions}"
-        )
-    return int(num_directions)
-
-
 def _without_collision(without_collision: bool) -> bool:
-    if not isinstance(without_collision, bool | np.bool_):
-        raise InvalidProblem(
-            f"without_collision: expected True or False, got {without_collision!r}"
-        )
-    return bool(without_collision)
+    if isinstance(without_collision, bool | np.bool_):
+        return bool(without_collision)
+    raise InvalidProblem(f"without_collision: expected True or False, got {without_collision!r}")

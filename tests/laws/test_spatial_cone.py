@@ -61,7 +61,7 @@ def test_the_reference_is_rouths_closed_form_where_all_moves_in_a_plane(seed):
     )
     expected = carom.RouthSingle().resolve(planar).v_post[0]
     found = round_cone_outcome(spatial)
-    assert np.abs(found - [*expected, 0.0]).max() <= ROUNDING * planar.speed
+    assert np.abs(found - [*expected, 0.0]).max() <= ROUNDING * planar.energy_norm
 
 
 @pytest.mark.parametrize("number", range(20))

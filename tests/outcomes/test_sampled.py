@@ -80,7 +80,7 @@ def test_a_sample_says_how_it_came_about(outcomes):
 
 def test_samples_without_a_law_have_no_paths(outcomes):
     alone = replace(outcomes, origin=None)
-    with pytest.raises(carom.CaromError, match="do not say which law"):
+    with pytest.raises(carom.CaromError, match="no origin"):
         alone.path_to(alone.v_post[0])
 
 

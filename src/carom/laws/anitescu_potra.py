@@ -20,18 +20,17 @@ from carom.stepping import change_velocity, nothing_acts, solve_simultaneous
 class AnitescuPotra(ImpactLaw):
     """Resolve all contacts at once [HalmPosa, eq:AnitestcuDiscreteFormulation].
 
-    Impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0, and
-    friction opposes the velocity after the impact. Such an LCP can have several solutions, and
-    all of them are returned; a solver would return one. Where the contacts have too many modes to
-    try them all (ten in the plane, five in space), solutions are collected from random covering
-    vectors of Lemke's algorithm, and `is_complete` is False. It is False as well where contacts
-    depend on each other and there are several outcomes, which may then be ends of a continuum, and
-    where double precision does not decide some choice of modes; `notes` say which.
-    Where nothing collides, nothing happens; with the problem's `without_collision`, all but that
-    happens.
+    Normal impulses and velocities after the impact are complementary, lambda_n >= 0 and J_n v >= 0,
+    and friction opposes the velocity after the impact. All solutions of this LCP are returned;
+    engines return one. `is_complete` is False, with the reason in `notes`, in three cases: the
+    contacts have too many modes to try (ten contacts in the plane, five in space), so solutions are
+    collected by Lemke's algorithm with random covering vectors; contacts are dependent and have
+    several outcomes, which may be ends of a continuum; or double precision does not decide a mode.
+    If no contact approaches, v_pre is the only outcome; with `problem.without_collision` it is the
+    only solution that is left out.
 
     Args:
-        num_trials: Number of covering vectors in that case.
+        num_trials: Number of covering vectors.
         seed: Seed of the covering vectors.
 
     Raises:
@@ -61,9 +60,8 @@ class AnitescuPotra(ImpactLaw):
             problem: The impact.
 
         Raises:
-            ImpactNotResolved: No solution was found; for a problem that collides there always is
-                one.
-            InvalidOption: There are too many solutions to be listed.
+            ImpactNotResolved: No solution was found, although one exists if a contact approaches.
+            InvalidOption: There are too many solutions to list.
         """
         space = problem.space
         if problem.is_colliding(problem.v_pre) or problem.without_collision:
@@ -78,7 +76,7 @@ class AnitescuPotra(ImpactLaw):
         return FiniteSet(
             problem=problem,
             law="Anitescu-Potra, simultaneous",
-            # No step where nothing acts.
+            # If nothing acts, there is no step.
             steps=tuple(row[None][: int(row.any())] for row in impulses),
             is_complete=not notes,
             notes=tuple(f"Outcomes may be missing: {note}." for note in notes),

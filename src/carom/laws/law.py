@@ -1,4 +1,4 @@
-"""What every impact law answers."""
+"""Base class of impact laws."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from carom.problem import ImpactProblem
 
 
 class ImpactLaw(ABC):
-    """Map an impact to the set of ways in which it can end.
+    """Map an impact to the set of its outcomes.
 
     A law is a frozen dataclass whose fields are its options. Laws are equal if their options are.
 
     Examples:
-        A block of 1 kg lands with 1 m/s: whatever the law, it takes 1 N s at least to stop it.
+        A block of 1 kg lands with 1 m/s. Whatever the law, stopping it takes at least 1 N s.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -35,7 +35,7 @@ class ImpactLaw(ABC):
 
     @abstractmethod
     def resolve(self, problem: ImpactProblem) -> OutcomeSet:
-        """Return the post-impact velocities that this law allows.
+        """Return the set of post-impact velocities that this law allows.
 
         Args:
             problem: The impact.
@@ -45,22 +45,20 @@ class ImpactLaw(ABC):
         """
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Resolve an impact and draw one outcome, with the steps that lead to it.
-
-        Outcomes are drawn as the method `sample` of the set draws them.
+        """Draw one outcome, as the method `sample` of the set does, and return the path to it.
 
         Args:
             problem: The impact.
-            seed: Seed of the draw, an integer >= 0.
+            seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The seed is no integer >= 0.
+            InvalidOption: The seed is not an integer >= 0.
             ImpactNotResolved: No outcome was found; the message says what to try.
         """
         checks.integer("seed", seed, 0)
         outcomes = self.resolve(problem)
         if isinstance(outcomes, PointSet):
-            # By number: two outcomes may have the same velocity and different paths.
+            # By index, because outcomes with the same velocity may have different paths.
             return outcomes.path(int(np.random.default_rng(seed).integers(len(outcomes))))
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
@@ -89,5 +87,5 @@ def _same(mine: Any, theirs: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """Return an option for a repr; arrays by their shape."""
+    """Return the repr of an option, with the shape in place of an array."""
     return f"array{value.shape}" if isinstance(value, np.ndarray) else repr(value)

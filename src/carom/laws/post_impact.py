@@ -1,4 +1,4 @@
-"""One call that answers as well as can be."""
+"""The best available set of outcomes, in one call."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from carom.problem import ImpactProblem
 def post_impact_set(
     problem: ImpactProblem, *, max_seconds: float = 2.0, seed: int = 0
 ) -> OutcomeSet:
-    """Return every way in which an impact can end, as well as that can be known.
+    """Return the set of outcomes of an impact, exactly if that is found within max_seconds.
 
-    It is exact where that takes no more than about max_seconds; else a set outside of which
-    nothing can happen, with samples inside; else samples. `summary()` of the result says which.
+    Otherwise return an outer set with samples inside, or else samples; `summary()` says which.
 
     Args:
         problem: The impact.
-        max_seconds: Budget for the exact set, and twice as much again for an outer one [s].
-        seed: Of samples.
+        max_seconds: Time budget of the exact set [s]; an outer set may take twice that in addition.
+        seed: Seed of the samples.
 
     Returns:
-        A `PolyhedralSet`, complete or an outer one, or a `SampledSet`.
+        A `PolyhedralSet`, complete or outer, or a `SampledSet`.
 
     Raises:
-        InvalidProblem: An option is out of range; the message names it.
+        InvalidOption: An option is out of range; the message names it.
         ImpactNotResolved: No outcome was found; the message says what to try.
 
     Examples:
@@ -41,4 +40,6 @@ def post_impact_set(
         return RouthExact(max_seconds=max_seconds, on_budget="outer", seed=seed).resolve(problem)
     except (MissingExtra, NotResolvedExactly) as error:
         sampled = Routh(seed=seed).resolve(problem)
-        return replace(sampled, notes=(*sampled.notes, str(error)))
+        # Not the message of the error: it advises to sample, which is done.
+        why = error.reason if isinstance(error, NotResolvedExactly) else str(error)
+        return replace(sampled, notes=(*sampled.notes, f"sampled, not exact: {why}"))

@@ -41,8 +41,8 @@ LEAST_STEPS = 1000
 MOST_STEPS = 2**31 - 1
 
 WHOLE_IMPACTS = 100
-"""Samples may take so many times the impulse that stops an impact, before they are unfinished. The
-longest of some thousands take 10 to 20 times as much on the paper's scenes."""
+"""Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
+longest of thousands of samples takes 10 to 20."""
 
 Runs = tuple[FloatArray, IntArray, IntArray]
 """Impulses (n, c), statuses (n,) and numbers of steps (n,)."""
@@ -51,54 +51,52 @@ Runs = tuple[FloatArray, IntArray, IntArray]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Routh(ImpactLaw):
-    """Sample the ways in which an impact can end.
+    """Sample the outcomes of an impact.
 
-    Each sample lets normal impulses grow step by step, at rates that nobody can know and that
-    are therefore drawn, until no contact approaches. Sample i of a seed is the same to the last
-    bit whatever the number of samples or threads.
+    Each sample lets normal impulses grow step by step, at random rates, until no contact
+    approaches. Sample i of a seed does not depend on the number of samples or threads.
 
-    A step is implicit, so samples err in proportion to h: where contacts change from sliding to
-    sticking they can leave the set, on a square box by 2 % of the impact's speed at the default h
-    and by 0.4 % at an eighth of it. Halve h until the ranges settle; `RouthExact` has no step.
+    Steps are implicit, with an error proportional to h: where contacts change from sliding to
+    sticking, samples can leave the set, on a square box by 2 % of the impact's speed at the default
+    h and by 0.4 % at an eighth of it. Halve h until the ranges settle; `RouthExact` has no step.
 
-    With the problem's `without_collision`, and where nothing collides, samples begin with a step
-    in which some contacts at rest act. The ways to do so take turns; its length is not h.
+    If `problem.without_collision` and no contact approaches, samples begin with a step, not limited
+    by h, in which contacts at rest act; the combinations that can act take turns.
 
     Args:
         num_samples: Number of samples.
-        step_impulse: Largest normal impulse h of a contact in one step [N s]. Default: what
-            stops the contact that takes most, if it had all of the impact's energy.
-        max_steps: Steps after which a sample counts as unfinished. Default: 1000, or with a small
-            h as many as 100 times the default h make up: an impact takes about ten times that.
-        seed: Of all draws.
-        draw: How caps on the impulses of a step are drawn from [0, h]^m. "persistent" lets a
-            random subset of contacts act at random rates, for a stretch of random length: its
-            reach does not shrink with h. "subset" draws subset and rates anew each step.
-            "uniform" is the paper's: independent and uniform, and with small h its samples
-            crowd in the middle of the set.
-        selection: Which solution of a step with several is taken: "random", each with equal
-            chances, or "lemke", the one that Lemke's algorithm happens to find.
-        points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, that take the
-            place of draw, num_samples and max_steps: caps are h times m numbers a step.
-        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after max_steps gets
+        step_impulse: Largest normal impulse h of a contact in one step [N s]. Default: the largest
+            impulse that stops one contact with all of the impact's energy.
+        max_steps: Number of steps after which a sample counts as unfinished. Default: 1000, or for
+            small h the number that amounts to 100 times the default h, ten times a usual impact.
+        seed: Seed of the random generator.
+        draw: Distribution of the caps on impulses in [0, h]^m. "persistent": a random subset of
+            contacts acts at random rates for a random stretch of impulse, so that coverage does not
+            depend on h. "subset": subset and rates are drawn anew in every step. "uniform", as in
+            the paper: independent and uniform; for small h, samples cluster inside the set.
+        selection: Solution to take if a step has several: "random" with equal probability, or
+            "lemke" for the one that Lemke's algorithm finds.
+        points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, which replace
+            draw, num_samples and max_steps: m numbers per step, times h, are the caps.
+        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after max_steps takes
             one more step with the caps epsilon / (3 psi). Default: a millionth of |v_pre|.
-        num_threads: Threads to use; all cores by default.
-        progress: Called with (samples done, samples in all).
-        until: (epsilon, p, delta): sample on until, with confidence 1 - delta, a further draw lies
-            more than epsilon from every sample with a probability of at most p. The first
-            num_samples are compared with as many fresh draws, which then join them, and so on,
-            twice as many each time. What was shown is `outcomes.holdout`.
-        norm: Of the distance epsilon in `until`: "contact" for the Euclidean norm of all contact
+        num_threads: Number of threads; default all cores.
+        progress: Function that is called with (samples done, samples in total).
+        until: (epsilon, p, delta): sample until, with confidence 1 - delta, a further draw lies
+            more than epsilon from every sample with probability at most p. The num_samples samples
+            are compared with as many fresh draws, which then join them; this repeats, doubling the
+            number each time. The result is `outcomes.holdout`.
+        norm: Norm of epsilon in `until`: "contact" for the Euclidean norm of all contact
             velocities [m/s], "energy" for |v|_M as a share of |v_pre|_M.
-        max_samples: With `until`, there are no more samples than that. If they do not do,
-            `outcomes.holdout` tells what they do show.
+        max_samples: Maximum number of samples with `until`. If they are not enough,
+            `outcomes.holdout` holds the bound that they do give.
 
     Raises:
         InvalidOption: An option is out of range; the message names it.
 
     Examples:
-        A block lands flat with 1 m/s. It may rest, or pivot on a corner, and the other lifts with
-        0.21 m/s at most.
+        A block lands flat with 1 m/s. It rests, or pivots on one corner while the other lifts with
+        at most 0.21 m/s.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -150,8 +148,8 @@ class Routh(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidOption: The points do not go with the number of contacts.
-            ImpactNotResolved: Not one sample ended, or contacts at rest should act and cannot.
+            InvalidOption: The points do not fit the number of contacts.
+            ImpactNotResolved: No sample ended, or contacts at rest must act and cannot.
         """
         sampler = self._prepare(problem)
         if self.until is None:
@@ -180,31 +178,14 @@ class Routh(ImpactLaw):
         )
 
     def replay(self, problem: ImpactProblem) -> SampleReplay:
-        """Prepare to run samples of this law again, by their numbers.
-
-        Args:
-            problem: The impact.
-
-        Examples:
-            >>> import carom
-            >>> block = carom.scenes.load("rocking-block").problem
-            >>> law = carom.Routh(num_samples=10)
-            >>> samples = law.resolve(block)
-            >>> path = law.replay(block).path(7, int(samples.num_steps[7]))
-            >>> bool(abs(path.v_post - samples.v_post[7]).max() < 1e-12)
-            True
-        """
+        """Prepare to run samples of this law again by their numbers."""
         return SampleReplay(problem, self._prepare(problem))
 
     def _prepare(self, problem: ImpactProblem) -> AnySampler:
         return prepare_sampler(problem, self._rule(problem), self.num_samples)
 
     def _run(self, problem: ImpactProblem, sampler: AnySampler, first: int, count: int) -> Runs:
-        """Run samples from number `first` on; impulses are in N s.
-
-        Raises:
-            ImpactNotResolved: Not one of them ended, and there are none before.
-        """
+        """Run samples from number `first` on; impulses are in N s."""
         report = self.progress
 
         def progress(done: int, all_: int) -> None:
@@ -223,7 +204,7 @@ class Routh(ImpactLaw):
     def _run_until(
         self, problem: ImpactProblem, sampler: AnySampler, goal: Goal
     ) -> tuple[Runs, Holdout]:
-        """Run samples until fresh ones show what was asked for."""
+        """Run samples until fresh ones prove the requested bound, or there are max_samples."""
         to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
         batches: list[Runs] = []
 
@@ -239,21 +220,19 @@ class Routh(ImpactLaw):
 
     def _goal(self, until: tuple[float, float, float]) -> Goal:
         if self.points is not None:
-            raise InvalidOption("until: expected no points beside it, of which no more are drawn")
+            raise InvalidOption("until: expected draws, got points, which cannot be continued")
         return Goal.check(until, self.norm, self.max_samples, self.num_samples)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Run one sample with a seed in place of this law's own, and return its steps.
-
-        Where there are points, the seed chooses one row of them.
+        """Run one sample with another seed and return its path; with points, the seed picks a row.
 
         Args:
             problem: The impact.
-            seed: Of the draws, an integer from 0 to 2^53 - 1.
+            seed: Seed of the random generator, an integer from 0 to 2^53 - 1.
 
         Raises:
             InvalidOption: The seed is out of range.
-            ImpactNotResolved: The sample did not end, or contacts at rest should act and cannot.
+            ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
         law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)
         if self.points is not None:
@@ -263,32 +242,17 @@ class Routh(ImpactLaw):
         return outcomes.path_to(outcomes.v_post[0])
 
     def sampler(self, problem: ImpactProblem) -> Sampler:
-        """Prepare the kernels for a problem.
-
-        Args:
-            problem: The impact.
-
-        Raises:
-            InvalidOption: The points do not go with the number of contacts.
-
-        Examples:
-            >>> import carom
-            >>> block = carom.scenes.load("rocking-block").problem
-            >>> sampler = carom.Routh(num_samples=8).sampler(block)
-            >>> impulses, statuses, steps = sampler.run(8, num_threads=1, progress=None)
-            >>> impulses.shape, statuses.shape, steps.shape
-            ((8, 4), (8,), (8,))
-        """
+        """Prepare the kernels for a problem that collides."""
         return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
 
     def _rule(self, problem: ImpactProblem) -> Rule:
-        """Return where samples start and how they step, dimensionless."""
+        """Return the start and the steps of samples, dimensionless."""
         space = problem.space
         m = space.num_contacts
         points = np.empty((0, 0)) if self.points is None else self.points
         if self.points is not None and points.shape[1] % m:
             raise InvalidOption(
-                f"points: expected a multiple of {m} columns, one a contact and step, got "
+                f"points: expected a multiple of {m} columns, one per contact and step, got "
                 f"{points.shape[1]}"
             )
         step = self._step(problem)
@@ -344,10 +308,7 @@ class Routh(ImpactLaw):
 def _fail_what_is_not_physical(
     problem: ImpactProblem, impulses: FloatArray, statuses: IntArray
 ) -> None:
-    """Mark finished samples that still collide, or have gained energy, as failed.
-
-    Rounding does this only where scales differ by so much that no digit is left.
-    """
+    """Mark finished samples as failed that still collide or gained energy, by rounding errors."""
     limit = problem.kinetic_energy(problem.v_pre) * (1.0 + RESIDUAL)
     for start in range(0, len(statuses), JUDGED_AT_ONCE):
         part = slice(start, start + JUDGED_AT_ONCE)
@@ -371,23 +332,13 @@ def _check_points(points: ArrayLike) -> FloatArray:
 @final
 @dataclass(frozen=True, eq=False)
 class SampleReplay:
-    """Run samples again and tell their steps.
-
-    Attributes:
-        problem: The impact.
-        sampler: The kernels, prepared for it.
-    """
+    """Run samples of a problem again by their numbers."""
 
     problem: ImpactProblem
     sampler: AnySampler
 
     def path(self, number: int, num_steps: int) -> ImpactPath:
-        """Return the steps of a sample.
-
-        Args:
-            number: Number of the sample.
-            num_steps: Number of its steps.
-        """
+        """Return the path of a sample, given its number and its number of steps."""
         problem = self.problem
         m, c = problem.num_contacts, len(problem.J)
         record = self.sampler.record(number, num_steps)

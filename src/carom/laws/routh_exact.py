@@ -21,35 +21,34 @@ from carom.problem import ImpactProblem
 from carom.stepping import nothing_acts
 
 SMALL_STEP = 0.01
-"""Step of the samples that go with an outer set, as a share of the impulse that stops the impact:
-a sample leaves the inclusion by about its step."""
+"""Step of the samples inside an outer set, and about their error, in stopping impulses."""
 
 MOST_STEPS = 100_000
 
 FIRST_SAMPLES = 64
-"""Number of samples that are timed, to see how many the budget allows."""
+"""Number of samples that are timed to see how many the budget allows."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class RouthExact(ImpactLaw):
-    """Compute every way in which an impact can end, as a union of polytopes.
+    """Compute all outcomes of an impact, as a union of polytopes.
 
-    Works for planar contact, and in space for the k friction directions of the problem. It needs
-    pplpy: `pip install "carom[exact]"`.
+    In space, friction acts along the k directions of the problem. This law needs pplpy:
+    `pip install "carom[exact]"`.
 
-    With the problem's `without_collision`, and where nothing collides, the impact starts with any
-    motion that contacts at rest can cause; v_pre itself, where nothing happens, is left out.
+    If `problem.without_collision` and no contact approaches, the impact starts with any motion that
+    contacts at rest can cause; v_pre itself is not an outcome.
 
     Args:
-        max_seconds: Budget of time [s]. An outer set may take twice that again.
-        max_polyhedra: Budget of polyhedra.
-        on_budget: What to do when a budget ends: "raise", or "outer": return a set outside of
-            which nothing can happen, with samples.
-        zero: Contact velocities of v_pre below this share of what the impact's energy could give
-            are taken to be zero.
-        grid: Relative rounding of J M^-1 J^T, mu and J v_pre; all after it is exact.
-        num_samples: Number of samples that go with an outer set.
+        max_seconds: Time budget of the search [s]. An outer set may take twice that in addition.
+        max_polyhedra: Maximum number of polyhedra in the search.
+        on_budget: "raise" an error when a budget is exhausted, or return an "outer" set, which
+            contains all outcomes, with samples inside.
+        zero: Share of what the impact's energy could give below which contact velocities of v_pre
+            are set to zero.
+        grid: Relative rounding of J M^-1 J^T, mu and J v_pre; everything after it is exact.
+        num_samples: Number of samples inside an outer set.
         seed: Seed of these samples.
 
     Raises:
@@ -89,9 +88,9 @@ class RouthExact(ImpactLaw):
             problem: The impact.
 
         Raises:
-            NotResolvedExactly: The budget ended, and on_budget is "raise"; or the contacts are too
-                many, or too close to dependent, for any set.
-            ImpactNotResolved: Contacts at rest should act, and cannot.
+            NotResolvedExactly: A budget is exhausted and on_budget is "raise", or the contacts are
+                too many or too close to dependent for any set.
+            ImpactNotResolved: Contacts at rest must act and cannot.
             MissingExtra: pplpy is not installed.
         """
         if find_spec("ppl") is None:
@@ -104,42 +103,42 @@ class RouthExact(ImpactLaw):
             raise nothing_acts(problem)
         if outcomes.is_complete:
             return outcomes
-        # Where there are too many contacts for a search, small steps would take minutes.
+        # With too many contacts for a search, small steps would take minutes.
         return replace(outcomes, inner=self._samples(problem, outcomes.num_polyhedra > 0))
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Pick one outcome by a seed, as `PolyhedralSet.sample` does, with the path to it.
+        """Draw one outcome as `PolyhedralSet.sample` does, and return the path to it.
 
         Args:
             problem: The impact.
-            seed: Decides which outcome, an integer >= 0.
+            seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The seed is no integer >= 0.
-            NotResolvedExactly: The budget ended, so that outcomes and paths are not known.
-            ImpactNotResolved: Contacts at rest should act, and cannot.
+            InvalidOption: The seed is not an integer >= 0.
+            NotResolvedExactly: A budget is exhausted, so that there is no exact set.
+            ImpactNotResolved: Contacts at rest must act and cannot.
             MissingExtra: pplpy is not installed.
         """
         checks.integer("seed", seed, 0)
         outcomes = self.resolve(problem)
         if not outcomes.is_complete:
             raise NotResolvedExactly(
-                f"not resolved exactly: {outcomes.notes[0]}; points of an outer set need not be "
-                f"outcomes: allow more with max_seconds and max_polyhedra, or use carom.Routh",
+                f"{outcomes.notes[0]}; points of an outer set need not be outcomes",
+                "raise max_seconds and max_polyhedra, or use carom.Routh",
                 problem,
             )
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 
     def _samples(self, problem: ImpactProblem, in_small_steps: bool) -> SampledSet:
-        """Return samples; in small steps as many as the time of a first few allows."""
+        """Return samples, in small steps as many as max_seconds allows."""
         routh = Routh(self.num_samples, seed=self.seed)
         if not in_small_steps:
             return routh.resolve(problem)
         step = SMALL_STEP * float(problem.space.impulse_unit.max())
         routh = replace(routh, step_impulse=step, max_steps=MOST_STEPS)
         few = min(FIRST_SAMPLES, self.num_samples)
-        # What is prepared for the first of all would count otherwise.
+        # Compiles and prepares, which shall not be timed.
         replace(routh, num_samples=1).resolve(problem)
         begin = time.monotonic()
         replace(routh, num_samples=few).resolve(problem)

@@ -20,16 +20,15 @@ from carom.typing import FloatArray
 class RouthSingle(ImpactLaw):
     """Resolve one planar contact exactly [HalmPosa, eq:routhsingle; Routh 1891].
 
-    The normal impulse grows until the contact stops approaching. Meanwhile the contact slides
-    against full friction; if the slip stops, it sticks where the friction cone allows that, and
-    else slides on, forward or back. The outcome is unique.
+    The normal impulse grows until the contact no longer approaches. While the contact slides, full
+    friction acts; if the slip stops, the contact sticks if the friction cone allows it, and slides
+    on, forward or back, otherwise. The outcome is unique.
 
-    With the problem's `without_collision` a contact at rest slides in where friction drives it in,
-    that is where mu |A_nt| >= A_nn and the slip has the sign of A_nt.
+    If `problem.without_collision`, a contact at rest acts if friction drives it in: if
+    mu |A_nt| >= A_nn and the slip has the sign of A_nt.
 
     Examples:
-        A ball of 2 kg that falls with 1 m/s slips with 2 m/s: friction takes mu of what the normal
-        takes, 0.5 m/s.
+        A ball falls with 1 m/s and slips with 2 m/s, of which friction takes mu times 1 m/s.
 
         >>> import carom
         >>> ball = carom.ImpactProblem(
@@ -41,14 +40,14 @@ class RouthSingle(ImpactLaw):
     """
 
     def resolve(self, problem: ImpactProblem) -> FiniteSet:
-        """Return the one outcome; its label tells the phases, which are the steps of its path.
+        """Return the one outcome, labelled by its phases, which are the steps of its path.
 
         Args:
             problem: The impact.
 
         Raises:
             InvalidProblem: There are several contacts, or the contact is in space.
-            ImpactNotResolved: A contact at rest should act, and cannot.
+            ImpactNotResolved: A contact at rest must act and cannot.
         """
         if problem.num_contacts != 1 or problem.num_tangents != 1:
             raise InvalidProblem(
@@ -69,11 +68,11 @@ class RouthSingle(ImpactLaw):
 
 
 def _phases(problem: ImpactProblem) -> tuple[FloatArray, list[str]]:
-    """Return the dimensionless impulses (phases, 2), normal first, and the names of phases."""
+    """Return the dimensionless impulses (phases, 2), normal first, and the names of the phases."""
     A = problem.space.A
     mu = float(problem.mu[0])
     v_n, v_t = problem.start
-    # A contact at rest that does not slide has no reason to act.
+    # A contact at rest that does not slide cannot act.
     can_act = problem.without_collision and v_n == 0.0 and v_t != 0.0
     if not problem.is_colliding(problem.v_pre) and not can_act:
         return np.empty((0, 2)), []

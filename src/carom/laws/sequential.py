@@ -29,18 +29,17 @@ MOST_NAMED = 6
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequential(ImpactLaw):
-    """Resolve one contact at a time, again and again, until none approaches.
+    """Resolve one contact at a time, cyclically, until none approaches.
 
-    The order is cycled, and a contact that does not approach is passed over. Each single impact
-    follows Anitescu and Potra; where that has several solutions, every one is followed. Their law
-    is not Routh's: where a contact comes to stick within an impact, outcomes of the two differ, and
-    a sequence can end outside of the set that `RouthExact` returns. With the
-    problem's `without_collision`, and where nothing collides, the first contact of the order acts
-    first that rests and can act alone.
+    Contacts that do not approach are skipped. Each single impact follows Anitescu and Potra, and
+    each of its solutions is followed. Their law differs from Routh's if a contact starts to stick
+    during an impact, so a sequence can end outside of the set that `RouthExact` returns. If
+    `problem.without_collision` and no contact approaches, the first contact of the order that is at
+    rest and can act alone begins.
 
     Args:
-        order: Contact names, each at least once, or None for every order.
-        max_impacts: Single impacts after which a sequence counts as one that does not end.
+        order: Contact names, each at least once, or None for all orders.
+        max_impacts: Maximum number of single impacts in a sequence.
 
     Raises:
         InvalidOption: An option is out of range; the message names it.
@@ -62,19 +61,19 @@ class Sequential(ImpactLaw):
         checks.integer("max_impacts", self.max_impacts, 1)
 
     def resolve(self, problem: ImpactProblem) -> FiniteSet:
-        """Return the outcome of each sequence; labels tell the contacts in order.
+        """Return the outcome of each sequence, labelled by its contacts in order.
 
         Args:
             problem: The impact.
 
         Raises:
-            InvalidOption: The order names a contact that there is not, or leaves one out.
-            ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
+            InvalidOption: The order names an unknown contact, or leaves one out.
+            ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
         """
         states = [state for order in self._orders(problem) for state in self._run(problem, order)]
         if not states:
             raise nothing_acts(problem)
-        # Orders that differ only in contacts that never approach are one sequence.
+        # Orders that differ only in contacts that never approach give the same sequence.
         states = list({(state.sequence, state.v_c.tobytes()): state for state in states}.values())
         ends = [state for state in states if state.is_over]
         endless = [state for state in states if not state.is_over]
@@ -94,30 +93,30 @@ class Sequential(ImpactLaw):
         )
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
-        """Resolve an impact and pick one outcome by a seed, one step for each single impact.
+        """Draw one sequence and return its path, with one step per single impact.
 
-        Names in the order that the problem does not have are passed over: in a motion not every
-        contact touches in every impact. Without an order, sequences have equal chances; above
-        seven contacts orders have, of which one is drawn.
+        Names in the order that the problem does not have are ignored, because in a motion not every
+        contact touches in every impact. Without an order, all sequences are equally likely, or with
+        more than seven contacts all orders.
 
         Args:
             problem: The impact.
-            seed: Decides which sequence, an integer >= 0.
+            seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The order leaves a contact out, or the seed is no integer >= 0.
-            ImpactNotResolved: No sequence ended, or a contact at rest should act and none can.
+            InvalidOption: The order leaves a contact out, or the seed is not an integer >= 0.
+            ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
         """
         names = (self.order,) if isinstance(self.order, str) else self.order
         if names is None:
             if problem.num_contacts <= MOST_ORDERED:
                 return super().draw_path(problem, seed)
-            # A draw needs one order only, where there are too many to list them all.
+            # There are too many orders to list, but a draw needs only one.
             checks.integer("seed", seed, 0)
             order = np.random.default_rng(seed).permutation(problem.num_contacts)
             names = tuple(problem.contacts[i] for i in order)
         touching = tuple(name for name in names if name in problem.contacts)
-        # Not super() on the new law: this method would pass names over for ever.
+        # Not the new law's own draw_path, which would recurse.
         return ImpactLaw.draw_path(replace(self, order=touching), problem, seed)
 
     def _orders(self, problem: ImpactProblem) -> list[tuple[int, ...]]:
@@ -164,7 +163,7 @@ class Sequential(ImpactLaw):
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """A sequence under way: dimensionless velocities and impulses, contacts hit, place in order."""
+    """A sequence so far: dimensionless velocities and impulses, contacts hit, place in order."""
 
     v_c: FloatArray
     impulses: tuple[FloatArray, ...]
@@ -174,14 +173,14 @@ class _State:
     trouble: str = ""
 
     def hit(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
-        """Resolve the next approaching contact of the order, in every way that it can."""
+        """Return all states after the next approaching contact of the order acts."""
         place = self.place
         while self.v_c[order[place % len(order)] * space.width] >= -COLLIDING:
             place += 1
         return self._act(space, order[place % len(order)], place)
 
     def act_at_rest(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
-        """Let the first contact of the order act that rests and can act alone."""
+        """Return all states after the first contact acts that is at rest and can act alone."""
         for place, i in enumerate(order):
             if self.v_c[i * space.width] == 0.0:
                 after = self._act(space, i, place)
@@ -191,7 +190,7 @@ class _State:
         return []
 
     def _act(self, space: ContactSpace, i: int, place: int) -> list[_State]:
-        """Resolve contact i in every way that it can."""
+        """Return all states after contact i acts."""
         block = slice(i * space.width, (i + 1) * space.width)
         _, solutions = modes_and_impulses(space.part([i]), self.v_c[block], None)
         states = []

@@ -1,1 +1,1 @@
-"""What a law returns: a set of post-impact velocities that answers the same few questions."""
+"""Sets of post-impact velocities, which laws return."""

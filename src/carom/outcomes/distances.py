@@ -1,4 +1,4 @@
-"""How far sets of outcomes lie apart."""
+"""Distances between sets of outcomes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from carom import checks
 from carom.errors import InvalidOption
 from carom.outcomes.holdout import distinct_tree, velocity_map
 from carom.outcomes.outcome_set import OutcomeSet
@@ -17,24 +18,23 @@ from carom.outcomes.polytope import Polytope, nearest_in_hull
 from carom.typing import FloatArray
 
 MOST_SIMPLICES = 20_000
-"""Largest number of simplices that are looked at before the bound is given as it stands."""
+"""Maximum number of simplices in `farthest`; then the current bound is returned."""
 
 MOST_COVERED = 2**21
-"""The same for the coverage by samples, where many are looked at together."""
+"""The same for `coverage_distance`, which is vectorized."""
 
 AT_ONCE = 2**14
-"""Simplices that are halved together."""
+"""Number of simplices that are halved together."""
 
 MOST_OUTSIDE = 2**8
-"""Of the samples outside of an exact set, so many that break its conditions most are looked at."""
+"""Number of samples, those that violate the exact set most, whose distance is computed."""
 
 
 def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
-    """Return the largest distance of a point of one set from another, to within tol.
+    """Return the largest distance of a point of one set from another, to within tol of their size.
 
-    The distance from a set changes no faster than the point moves. So over a simplex it is at most
-    the distance of its middle plus its radius; simplices that may hold the farthest point are
-    halved until that is known to within tol times the size of the sets.
+    Distance from a set has Lipschitz constant 1, so over a simplex it is at most the distance of
+    the centroid plus the radius. Simplices that may contain the farthest point are halved.
     """
     if isinstance(one, PointSet):
         return float(np.max(other.distance(one.v_post)))
@@ -68,38 +68,14 @@ def farthest(one: OutcomeSet, other: OutcomeSet, tol: float) -> float:
 def coverage_distance(
     sampled: PointSet, exact: OutcomeSet, norm: str = "contact", tol: float = 1e-4
 ) -> tuple[float, float]:
-    """Return the largest distance from a point of an exact set to the nearest sample.
+    """Return the largest distance from an exact set to the nearest sample, and its uncertainty.
 
-    Of an outer set, which may be too large, it is an upper bound.
-
-    Distance from one sample is convex, so that over a simplex it is largest at a corner. The
-    sample that is nearest to the middle thus bounds the distance over all of the simplex; those
-    that may hold the farthest point are halved until that is known. Pieces of dimension 1 and 2
-    come to that end; with more dimensions the limit `MOST_COVERED` may end it before.
-
-    Args:
-        sampled: Samples.
-        exact: The exact set of the same problem.
-        norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `carom.outcomes.holdout.NORMS`.
-        tol: Tolerance, as a share of the exact set's size.
-
-    Returns:
-        A distance that some point of the exact set has, and by how much the largest can exceed it.
-
-    Raises:
-        InvalidOption: An argument is out of range; the message names it.
-
-    Examples:
-        >>> import carom
-        >>> from carom.outcomes.distances import coverage_distance
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> exact, sampled = (law.resolve(block) for law in (carom.RouthExact(), carom.Routh()))
-        >>> distance, uncertainty = coverage_distance(sampled, exact)
-        >>> distance < 0.02 and uncertainty < 1e-4
-        True
+    Distance from one sample is convex, so over a simplex it is largest at a corner: the sample
+    nearest to the centroid bounds the distance over the simplex. Simplices that may contain the
+    farthest point are halved until the uncertainty is tol times the size of the set, or, in three
+    dimensions and more, until `MOST_COVERED`. The norm is one of `carom.outcomes.holdout.NORMS`.
     """
-    if not tol > 0.0:
-        raise InvalidOption(f"tol: expected a number > 0, got {tol!r}")
+    checks.positive("tol", tol)
     if sampled.v_post.shape[1] != exact.v_post.shape[1]:
         raise InvalidOption("exact: expected a set of the same problem, got other dimensions")
     if not len(sampled):
@@ -118,28 +94,7 @@ def coverage_distance(
 
 
 def sample_error(sampled: PointSet, exact: OutcomeSet, norm: str = "contact") -> float:
-    """Return the largest distance of samples from an exact set, of those that lie farthest out.
-
-    Steps of samples err in proportion to their size: that is how far they may leave the set.
-
-    Args:
-        sampled: Samples.
-        exact: The exact set of the same problem.
-        norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `carom.outcomes.holdout.NORMS`.
-
-    Raises:
-        InvalidOption: An argument is out of range; the message names it.
-
-    Examples:
-        No step errs on a block that lands flat: its corners never slide.
-
-        >>> import carom
-        >>> from carom.outcomes.distances import sample_error
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> exact, sampled = (law.resolve(block) for law in (carom.RouthExact(), carom.Routh()))
-        >>> sample_error(sampled, exact) < 1e-12
-        True
-    """
+    """Return the largest distance of a sample from the exact set; it shrinks with the step."""
     if sampled.v_post.shape[1] != exact.v_post.shape[1]:
         raise InvalidOption("exact: expected a set of the same problem, got other dimensions")
     if not len(sampled):
@@ -169,8 +124,7 @@ def _cover(
 ) -> tuple[float, float, int]:
     """Bound the largest distance over simplices (s, k, c) from the points of a tree.
 
-    Returns:
-        The largest distance that was met, `best` included; a bound on all; simplices looked at.
+    Returns the largest distance found, `best` included, an upper bound, and the simplices used.
     """
     used, closed = 0, best
     waiting, bounds = np.empty((0, *simplices.shape[1:])), np.empty(0)
@@ -185,7 +139,7 @@ def _cover(
         waiting, bounds = waiting[open_], bounds[open_]
         if used >= budget or not len(waiting):
             break
-        # Those with the largest bounds first: they raise `best` and so close others.
+        # The largest bounds first: they raise `best`, which closes others.
         chosen = np.argsort(bounds)[-AT_ONCE:]
         simplices = _all_halves(waiting[chosen])
         waiting, bounds = np.delete(waiting, chosen, axis=0), np.delete(bounds, chosen)
@@ -193,7 +147,7 @@ def _cover(
 
 
 def _all_halves(simplices: FloatArray) -> FloatArray:
-    """Cut simplices (s, k, c) at the middle of their longest edges, into (2 s, k, c)."""
+    """Halve simplices (s, k, c) at the midpoints of their longest edges, into (2 s, k, c)."""
     pairs = np.array(list(itertools.combinations(range(simplices.shape[1]), 2)))
     edges = simplices[:, pairs[:, 0]] - simplices[:, pairs[:, 1]]
     i, j = pairs[np.linalg.norm(edges, axis=2).argmax(axis=1)].T
@@ -205,7 +159,7 @@ def _all_halves(simplices: FloatArray) -> FloatArray:
 
 
 def _is_inside(other: OutcomeSet, simplex: FloatArray) -> bool:
-    """Return whether a simplex lies in one polytope of a set."""
+    """Return whether a simplex lies in a single polytope of a set."""
     if isinstance(other, PointSet):
         return False
     tiny = 1e-12 * (1.0 + np.abs(simplex).max())
@@ -217,7 +171,7 @@ def _simplices(one: OutcomeSet) -> list[FloatArray]:
 
 
 def _halves(simplex: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cut a simplex at the middle of its longest edge."""
+    """Halve a simplex at the midpoint of its longest edge."""
     count = len(simplex)
     i, j = max(
         itertools.combinations(range(count), 2),
@@ -230,7 +184,7 @@ def _halves(simplex: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _polytopes(outcomes: Any) -> tuple[Polytope, ...]:
-    """Return the polytopes of a union, or refuse what is none."""
+    """Return the polytopes of a union, or raise an error."""
     if not hasattr(outcomes, "polytopes"):
         raise InvalidOption(f"expected a set of outcomes, got {type(outcomes).__name__}")
     return outcomes.polytopes

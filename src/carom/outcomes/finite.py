@@ -17,23 +17,22 @@ from carom.typing import FloatArray, IntArray
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteSet(PointSet):
-    """Hold every outcome of a law that has finitely many, each with the steps that lead to it.
+    """Outcomes of a law that has finitely many, each with the steps that lead to it.
 
     Attributes:
         problem: The impact.
-        law: Name of the law that made the set.
-        steps: For each outcome the impulses (k, m (1 + d)) of its steps, contact by contact, normal
+        law: Name of the law that computed the set.
+        steps: Impulses (k, m (1 + d)) of the steps of each outcome, contact by contact, normal
             first [N s].
-        is_complete: True only where no outcome of the law can be missing.
-        labels: What led to each outcome, or what it is, in words.
-        notes: What to know about the set, one sentence each.
-        steps_unfinished: The same as `steps` for what did not end.
-        unfinished: Why it did not end, one sentence per reason.
+        is_complete: Whether no outcome of the law can be missing.
+        labels: Description of each outcome, or of what led to it.
+        notes: Remarks on how the set was found, one sentence each.
+        steps_unfinished: (k, m (1 + d)) impulses of sequences that did not end, as in `steps`.
+        unfinished: Reasons why they did not end, one sentence each.
         v_post: (n, nv) outcomes.
-        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
-        impulse_t: (n, m, d) tangential impulse likewise [N s].
-        num_steps: (n,) steps of each outcome.
-        v_unfinished: (k, nv) last velocities of what did not end; they are no outcomes.
+        impulse_n, impulse_t: (n, m) and (n, m, d) impulses, summed over the impact [N s].
+        num_steps: (n,) number of steps of each outcome.
+        v_unfinished: (k, nv) last velocities of unfinished sequences, which are not outcomes.
 
     Examples:
         A block lands flat with 1 m/s. One corner after the other, it pivots on the second.
@@ -41,11 +40,13 @@ class FiniteSet(PointSet):
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
         >>> outcomes = carom.Sequential().resolve(block)
+        >>> outcomes.orders
+        ((('A',), ('B',)), (('B',), ('A',)))
         >>> len(outcomes), outcomes.labels, outcomes.kinds
         (2, ('A → B', 'B → A'), ('A lifts, B sticks', 'A sticks, B lifts'))
         >>> print(outcomes.path_to(outcomes.v_post[0]))
-        1. A pushes 0.595 N s (closed, sticking)
-        2. B pushes 0.4785 N s (closed, sticking)
+        1. A pushes 0.85 N s (closed, sticking)
+        2. B pushes 0.255 N s (closed, sticking)
         then A lifts, B sticks
     """
 
@@ -82,10 +83,19 @@ class FiniteSet(PointSet):
             object.__setattr__(self, name, value)
         self._check_shapes()
 
+    @property
+    def orders(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """Return for each outcome, step by step, the names of the contacts that push."""
+        blocks = (own.reshape(len(own), self.problem.num_contacts, -1) for own in self.steps)
+        return tuple(tuple(self._pushing(step) for step in own) for own in blocks)
+
+    def _pushing(self, step: FloatArray) -> tuple[str, ...]:
+        return tuple(c for c, own in zip(self.problem.contacts, step, strict=True) if own[0] > 0.0)
+
     def path(self, i: int) -> ImpactPath:
         return ImpactPath.of_impulses(self.problem, self.steps[i])
 
 
 def _totals(problem: ImpactProblem, steps: tuple[FloatArray, ...]) -> FloatArray:
-    """Return the sums (n, c) of some steps."""
+    """Return the total impulses (n, c) of sequences of steps."""
     return np.array([own.sum(axis=0) for own in steps]).reshape(-1, len(problem.J))

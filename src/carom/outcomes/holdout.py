@@ -1,10 +1,8 @@
 """Bound the probability that a further draw lies far from every sample.
 
-Fresh draws, which had no part in making a set of samples, are tried: the share of them that misses
-the set bounds the probability of a miss, whatever the law, the dimension and the shape of the set.
-
-It is a statement about the draw. What the draw reaches once in a million may be missing, however
-far away: `carom.outcomes.distances.coverage_distance` tells that where the exact set is known.
+The share of independent fresh draws that miss a set of samples bounds the probability of a miss,
+whatever the law and the dimension. It says nothing about outcomes that are rarely drawn, however
+far away: for these, `carom.outcomes.distances.coverage_distance` compares with an exact set.
 """
 
 from __future__ import annotations
@@ -24,27 +22,27 @@ from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
 NORMS = ("contact", "energy")
-"""How far apart two outcomes are. "contact" is the Euclidean norm of all contact velocities [m/s],
-and the default: it is in m/s, the same in all coordinates, and no contact's velocity differs by
-more. "energy" is |v|_M as a share of |v_pre|_M: 0.1 is a hundredth of the impact's energy."""
+"""Norms of the difference of two outcomes. "contact", the default, is the Euclidean norm of all
+contact velocities [m/s], which does not depend on coordinates and bounds the difference at every
+contact. "energy" is |v|_M as a share of |v_pre|_M: 0.1 is a hundredth of the impact's energy."""
 
 
 @dataclass(frozen=True)
 class Holdout:
-    """Hold what fresh draws say about a set of samples.
+    """Bound on the probability that a further draw lies far from every sample.
 
     Attributes:
-        epsilon: Distance, in the norm's unit.
+        epsilon: Distance that counts as far, in the norm's unit.
         delta: Probability that p is too small.
         p: The bound.
-        misses: Fresh draws that lay farther from every sample, or did not end.
-        trials: Fresh draws.
-        num_samples: Samples that they were compared with. A set that has more samples misses no
-            more, so that fresh draws may join it afterwards.
-        norm: One of `NORMS`.
-        rounds: How many times fresh draws were compared with a growing set. Round k was allowed to
-            err with probability delta / (k (k + 1)); in all that is less than delta.
-        asked: The p that was asked for, if any.
+        misses: Number of fresh draws that were far from every sample, or unfinished.
+        trials: Number of fresh draws.
+        num_samples: Number of samples that these were compared with. The fresh draws may join the
+            samples afterwards, which only lowers the probability.
+        norm: "contact" [m/s], or "energy" as a share of |v_pre|_M.
+        rounds: Number of comparisons with a growing set. Round k may err with probability
+            delta / (k (k + 1)), which sums to less than delta.
+        asked: The requested p, or None.
 
     Examples:
         >>> import carom
@@ -67,7 +65,7 @@ class Holdout:
 
     @property
     def is_met(self) -> bool:
-        """Return whether p is as small as was asked for."""
+        """Return whether p is as small as requested."""
         return self.asked is None or self.p <= self.asked
 
     def __str__(self) -> str:
@@ -84,25 +82,9 @@ class Holdout:
 
 
 def holdout_bound(misses: int, trials: int, delta: float) -> float:
-    """Return the largest probability that is not ruled out by few misses in many trials.
+    """Return the one-sided Clopper-Pearson bound on the probability of a miss.
 
-    It is the exact one-sided bound of Clopper and Pearson: the p at which so many misses or fewer
-    have probability delta. If the true probability is larger, they have less.
-
-    Args:
-        misses: Number of misses.
-        trials: Number of independent trials.
-        delta: Probability that the bound is too small.
-
-    Raises:
-        InvalidOption: An argument is out of range; the message names it.
-
-    Examples:
-        Without a miss the bound is 1 - delta^(1 / trials).
-
-        >>> from carom.outcomes.holdout import holdout_bound
-        >>> round(holdout_bound(0, 300, 0.05), 4), round(holdout_bound(3, 300, 0.05), 4)
-        (0.0099, 0.0256)
+    It is the p at which at most this number of misses has probability delta.
     """
     checks.integer("trials", trials, 1)
     checks.integer("misses", misses, 0, trials)
@@ -121,26 +103,9 @@ def hold_out(
     delta: float = 0.05,
     norm: str = "contact",
 ) -> Holdout:
-    """Bound how much of what can be drawn a set of samples misses, by fresh draws.
+    """Bound the probability that a further draw lies more than epsilon from every sample.
 
-    Args:
-        outcomes: The samples.
-        fresh: Draws that had no part in making or choosing them, e.g. of the same law with another
-            seed. The bound is about further draws of this kind.
-        epsilon: Distance, in the norm's unit.
-        delta: Probability that the bound is too small.
-        norm: "contact" [m/s] or "energy" [|v_pre|_M]; see `NORMS`.
-
-    Raises:
-        InvalidOption: An argument is out of range, or the fresh draws are the samples themselves.
-
-    Examples:
-        >>> import carom
-        >>> from carom.outcomes.holdout import hold_out
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> one, two = (carom.Routh(1000, seed=seed).resolve(block) for seed in (0, 1))
-        >>> hold_out(one, two, epsilon=0.01).p < 0.02
-        True
+    Fresh draws must be independent of the samples, e.g. of the same law with another seed.
     """
     checks.positive("epsilon", epsilon)
     checks.share("delta", delta)
@@ -162,20 +127,16 @@ def hold_out(
 def velocity_map(problem: ImpactProblem, norm: str) -> FloatArray:
     """Return T (k, nv) such that |T (v - w)| is the distance of two outcomes v and w.
 
-    Impulses can change velocity along few directions, which k counts: trees of nearest neighbours
-    are quicker with fewer coordinates.
-
-    Raises:
-        InvalidOption: There is no such norm.
+    k is the number of directions along which impulses can change the velocity: nearest-neighbour
+    trees are faster with fewer coordinates.
     """
     checks.choice("norm", norm, NORMS)
     if norm == "contact":
         full = problem.J
     else:
-        full = np.asarray(np.linalg.cholesky(problem.M).T, np.float64) / (
-            problem.energy_norm or 1.0
-        )
-    # By size of effect, so that no unit of a contact decides what counts as none.
+        root = np.asarray(np.linalg.cholesky(problem.M).T, np.float64)
+        full = root / (problem.energy_norm or 1.0)
+    # Columns of unit length, so that the rank does not depend on the units of a contact.
     effect = full @ problem.impulse_to_velocity
     length = np.linalg.norm(effect, axis=0)
     left, sizes, _ = np.linalg.svd(effect / np.where(length > 0.0, length, 1.0))
@@ -190,24 +151,21 @@ def count_misses(
     if not len(points) or not len(queries):
         return len(queries)
     tree = distinct_tree(points)
-    # Distances are asked to be less than the limit, and at epsilon is near enough.
+    # The tree searches distances strictly below its bound; epsilon itself is no miss.
     limit = np.nextafter(epsilon, np.inf)
     distance, _ = tree.query(queries, distance_upper_bound=limit, workers=num_threads or -1)
     return int(np.isinf(distance).sum())
 
 
 def distinct_tree(points: FloatArray) -> cKDTree:
-    """Return a tree of points (n, k), each once.
-
-    The same outcome may make up half of the samples, and a tree cannot part what is equal.
-    """
+    """Return a tree of the distinct points of (n, k); half of the samples may be one outcome."""
     ordered = points[np.lexsort(points.T)]
     new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
     return cKDTree(ordered[new])
 
 
 def _percent(p: float) -> str:
-    """Write a probability in per cent with three digits, rounded up: a bound stays one."""
+    """Format a probability in per cent with three digits, rounded up so that it stays a bound."""
     digits = 2 - math.floor(math.log10(100.0 * p))
-    # A hair less, so that what has three digits keeps them.
+    # Slightly reduced, so that rounding errors do not raise the last digit.
     return f"{math.ceil(100.0 * p * 10.0**digits * (1.0 - 1e-12)) / 10.0**digits:.3g} %"

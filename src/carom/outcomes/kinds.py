@@ -1,4 +1,4 @@
-"""What contacts do after an impact, and in its steps, in words."""
+"""Words for what contacts do after an impact and in its steps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ WORDS = np.array(["sticks", "slides", "lifts"])
 
 
 class ContactStates(NamedTuple):
-    """Tell which contacts stick, slide and lift in each outcome.
+    """Whether contact j sticks, slides or lifts in outcome i.
 
-    A contact lifts if it parts; else it slides if its tangential velocity is not zero. Speeds below
-    a 1e-9th of the impact's speed count as zero.
+    Speeds below 1e-9 of the impact's speed count as zero.
 
     Attributes:
-        sticks: (n, m) whether contact j sticks in outcome i.
-        slides: (n, m) whether it slides.
-        lifts: (n, m) whether it lifts.
+        sticks: (n, m) whether normal and tangential velocity are zero.
+        slides: (n, m) whether the normal velocity is zero and the tangential one is not.
+        lifts: (n, m) whether the normal velocity is positive.
 
     Examples:
         >>> import carom
@@ -39,7 +38,7 @@ class ContactStates(NamedTuple):
 
 
 def contact_states(problem: ImpactProblem, v_c: FloatArray) -> ContactStates:
-    """Read the states of contacts off contact velocities (n, m, 1 + d)."""
+    """Return the states of contacts with velocities (n, m, 1 + d)."""
     small = STICKING * problem.space.velocity_unit
     lifts = v_c[..., 0] > small
     slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
@@ -47,29 +46,29 @@ def contact_states(problem: ImpactProblem, v_c: FloatArray) -> ContactStates:
 
 
 def _codes(problem: ImpactProblem, v_post: FloatArray) -> FloatArray:
-    """Return a number (n, m) for what each contact does: an index of `WORDS`."""
+    """Return the states of contacts as indices (n, m) of `WORDS`."""
     _, slides, lifts = contact_states(problem, problem.contact_velocity(v_post))
     return np.asarray(slides + 2 * lifts)
 
 
 def kind_words(problem: ImpactProblem, v_post: FloatArray) -> list[tuple[str, ...]]:
-    """Return for each outcome (n, nv) what every contact does, in one word."""
+    """Return one word per contact for each outcome (n, nv)."""
     return [tuple(row) for row in WORDS[_codes(problem, v_post)].tolist()]
 
 
 def describe_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
-    """Return for each outcome (n, nv) what every contact does, e.g. "A sticks, B lifts"."""
+    """Return one sentence for each outcome (n, nv), e.g. "A sticks, B lifts"."""
     return tuple(_sentence(problem.contacts, row) for row in kind_words(problem, v_post))
 
 
 def distinct_kinds(problem: ImpactProblem, v_post: FloatArray) -> tuple[str, ...]:
-    """Return the sentences of `describe_kinds`, each once and sorted."""
+    """Return the distinct sentences of `describe_kinds`, sorted."""
     rows = np.unique(_codes(problem, v_post), axis=0)
     return tuple(sorted(_sentence(problem.contacts, row) for row in WORDS[rows].tolist()))
 
 
 def describe_signs(contacts: Sequence[str], signs: Sequence[Sequence[int]]) -> str:
-    """Return what every contact does, from the signs of its normal and tangential velocities."""
+    """Return the sentence for the signs of normal and tangential velocities of each contact."""
     return _sentence(
         contacts,
         ["lifts" if own[0] > 0 else ("slides" if any(own[1:]) else "sticks") for own in signs],
@@ -81,7 +80,7 @@ def _sentence(contacts: Sequence[str], words: Sequence[str]) -> str:
 
 
 def describe_mode(signs: Sequence[int], impulse: FloatArray) -> str:
-    """Return what a contact does in a step, from the signs of its velocities and its impulse."""
+    """Return the mode of a contact in a step, given the signs of its velocity and its impulse."""
     if impulse[0] == 0.0:
         return "idle" if signs[0] <= 0 else "free"
     normal = "compressing" if signs[0] < 0 else "closed"

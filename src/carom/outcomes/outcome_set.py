@@ -1,19 +1,19 @@
-"""The questions that every set of outcomes answers."""
+"""The interface that all sets of outcomes share."""
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
+from carom.io import Saved
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
@@ -21,21 +21,19 @@ from carom.typing import ArrayLike, FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Hold what a set looks like along some rows of a matrix; `carom.plots` draws it.
+    """Projection of a set onto the rows of a matrix; `carom.plots` draws it.
 
     Attributes:
         points: (n, r) projected outcomes of a set of points; (0, r) for a union of polytopes.
-        polytopes: Projected polytopes of a union, each (k, r); empty for a set of points. With two
-            rows these are the corners of convex polygons in order: one corner is a point, two are a
-            segment. Otherwise they are the projected vertices.
+        polytopes: Projected polytopes, each (k, r); empty for a set of points. With r = 2 they are
+            the corners of convex polygons in order, where one corner means a point and two mean a
+            segment; otherwise they are the projected vertices.
 
     Examples:
-        A block lands flat with 1 m/s: one point, and two segments that end in it.
-
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
-        >>> samples = carom.Routh(num_samples=100).resolve(block).project(block.J_n)
-        >>> samples.points.shape, samples.polytopes
+        >>> projection = carom.Routh(num_samples=100).resolve(block).project(block.J_n)
+        >>> projection.points.shape, projection.polytopes
         ((100, 2), ())
     """
 
@@ -46,19 +44,19 @@ class Projection:
         return np.concatenate([self.points, *self.polytopes]).astype(dtype or np.float64)
 
 
-class OutcomeSet(ABC):
-    """Hold the velocities in which an impact can end.
+class OutcomeSet(Saved, ABC):
+    """Set of the velocities in which an impact can end; every law returns one.
 
     Attributes:
         problem: The impact.
-        law: Name of the law that made the set.
+        law: Name of the law that computed the set.
         v_post: (n, nv) outcomes of a set of points, or the vertices of a union of polytopes.
         kinds: What contacts do after the impact, one sentence per combination that occurs.
-        is_complete: True only where no outcome of the law can be missing.
-        notes: How the set was found and what to know about it, one sentence each.
+        is_complete: Whether no outcome of the law can be missing.
+        notes: Remarks on how the set was found, one sentence each.
 
     Examples:
-        Every law returns such a set. A block lands flat with 1 m/s:
+        A block lands flat with 1 m/s.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -90,21 +88,18 @@ class OutcomeSet(ABC):
 
     @abstractmethod
     def _distances(self, points: FloatArray, enough: float) -> FloatArray:
-        """Return the distances (n,) of velocities (n, nv) from the set.
-
-        Where a distance is below `enough`, any number below it may be returned.
-        """
+        """Return the distances (n,) of velocities (n, nv); those below `enough` may be inexact."""
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
         """Return n velocities (n, nv) drawn from the set, with replacement.
 
-        Outcomes of a set of points have equal chances. Of a union, polytopes have equal chances,
-        and points within a polytope have uniform density.
+        From a set of points, each outcome is equally likely. From a union, each polytope is equally
+        likely, and the density within a polytope is uniform.
 
         Args:
             n: Number of velocities.
-            rng: Generator, or a seed for one; by default draws differ from call to call.
+            rng: Random generator or seed; by default draws differ from call to call.
 
         Raises:
             InvalidOption: n is no integer >= 0.
@@ -112,7 +107,7 @@ class OutcomeSet(ABC):
 
     @abstractmethod
     def project(self, rows: ArrayLike) -> Projection:
-        """Return the set as seen along the rows of a matrix.
+        """Return the projection of the set onto the rows of a matrix.
 
         Args:
             rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
@@ -123,27 +118,27 @@ class OutcomeSet(ABC):
 
     @abstractmethod
     def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:
-        """Return how an outcome comes about: the steps that lead to it, with their impulses.
+        """Return the steps that lead to an outcome, with their impulses.
 
-        Sets that were loaded or unpickled know their paths too: samples are run again, and an
-        exact search is repeated as it was. In an outer set, paths lead to the samples `inner` only.
+        This also works after loading or unpickling: samples and exact searches are run again. In an
+        outer set, paths lead to the samples `inner` only.
 
         Args:
-            v: (nv,) an outcome, e.g. a row of `v_post`.
-            tol: Largest distance of v from the outcome that the path leads to, in the units of v.
+            v: (nv,) outcome, e.g. a row of `v_post`.
+            tol: Largest distance of v from the end of the path, in the units of v.
 
         Raises:
-            InvalidOption: v has another shape, or is no outcome.
-            CaromError: This set cannot tell how its outcomes come about; the message says why.
+            InvalidOption: v has another shape, or is not an outcome.
+            CaromError: The set has no paths; the message says why.
         """
 
     @abstractmethod
     def summary(self) -> str:
-        """Return a table for people: ranges of contact velocities, kinds of outcome, notes."""
+        """Return a readable table: ranges of contact velocities, kinds of outcome, notes."""
 
     @abstractmethod
     def _title(self) -> str:
-        """Return what this set is, in one line."""
+        """Return a one-line description of the set."""
 
     @cached_property
     def contact_velocities(self) -> FloatArray:
@@ -151,14 +146,11 @@ class OutcomeSet(ABC):
         return self.problem.contact_velocity(self.v_post)
 
     def contains(self, v: ArrayLike, tol: float = 1e-6) -> Any:
-        """Return whether velocities lie within a distance of the set.
+        """Return whether velocities are in the set: a bool, or an array (...) for a batch.
 
         Args:
             v: (nv,) velocity, or a batch (..., nv).
-            tol: Euclidean distance, in the units of v.
-
-        Returns:
-            A bool for v (nv,), an array (...) for v (..., nv).
+            tol: Euclidean distance up to which a velocity counts as inside, in the units of v.
 
         Raises:
             InvalidOption: v has another shape.
@@ -167,13 +159,10 @@ class OutcomeSet(ABC):
         return bool(distances) if distances.ndim == 0 else distances
 
     def distance(self, v: ArrayLike) -> Any:
-        """Return the Euclidean distance from velocities to the set.
+        """Return the Euclidean distance to the set: a float, or an array (...) for a batch.
 
         Args:
             v: (nv,) velocity, or a batch (..., nv).
-
-        Returns:
-            A float for v (nv,), an array (...) for v (..., nv).
 
         Raises:
             InvalidOption: v has another shape.
@@ -187,13 +176,10 @@ class OutcomeSet(ABC):
         return np.asarray(found).reshape(points.shape[:-1])
 
     def support(self, direction: ArrayLike) -> Any:
-        """Return the largest direction . v over the set.
+        """Return the largest direction . v over the set: a float, or an array (...) for a batch.
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Returns:
-            A float for a direction (nv,), an array (...) for (..., nv).
 
         Raises:
             InvalidOption: The direction has another shape.
@@ -203,13 +189,10 @@ class OutcomeSet(ABC):
         return float(most) if rows.ndim == 1 else most
 
     def maximizer(self, direction: ArrayLike) -> FloatArray:
-        """Return the outcome at which direction . v is largest.
+        """Return the outcome (nv,) at which direction . v is largest, or (..., nv) for a batch.
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Returns:
-            (nv,) or (..., nv) outcomes.
 
         Raises:
             InvalidOption: The direction has another shape.
@@ -218,32 +201,15 @@ class OutcomeSet(ABC):
         return np.asarray(self.v_post[(rows @ self.v_post.T).argmax(axis=-1)])
 
     def contact_bounds(self) -> FloatArray:
-        """Return the least and largest velocity of each contact, (m, 1 + d, 2) [m/s].
-
-        The normal comes first.
-        """
+        """Return the smallest and largest contact velocities, normal first, (m, 1 + d, 2) [m/s]."""
         v_c = self.contact_velocities
         return np.stack([v_c.min(axis=0), v_c.max(axis=0)], axis=-1)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set to a .json or .npz file that `carom.load` reads, to the last bit.
-
-        The file appears whole or not at all.
-
-        Args:
-            path: The file.
-
-        Raises:
-            InvalidOption: The file has another ending.
-            OSError: The file cannot be written.
-        """
-        io.save(self, path)
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with one row per outcome, or per vertex of a polytope.
 
-        Columns are the velocities v0, v1, ..., the contact velocities, e.g. "A normal" [m/s], and
-        what is known of each outcome besides.
+        Columns are the velocities v0, v1, ..., the contact velocities, e.g. "A normal" [m/s], the
+        kind, and the impulses of a set of points [N s].
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -260,7 +226,7 @@ class OutcomeSet(ABC):
         return pandas.DataFrame(table | self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        """Return what a table says of each row besides its velocities."""
+        """Return the columns of a table besides velocities."""
         return {}
 
     def _repr_html_(self) -> str:
@@ -282,22 +248,18 @@ class OutcomeSet(ABC):
             raise InvalidOption("in: expected one velocity (nv,); ask contains(v) for a batch")
         return found
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Only fields: what is derived or cached is made again where it is needed.
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
 
 MOST_KINDS = 8
-"""Number of kinds of outcome that a notebook shows; `kinds` has all."""
+"""Maximum number of kinds of outcome that a notebook shows."""
 
 
 def tangent_names(d: int) -> Sequence[str]:
-    """Return what the tangential velocities of a contact are called."""
+    """Return the names of the tangential velocities of a contact."""
     return ["tangential"] if d == 1 else ["tangent 1", "tangent 2"]
 
 
 def checked_rows(rows: ArrayLike, nv: int) -> FloatArray:
-    """Return a matrix (r, nv) that a set is projected with, or refuse it."""
+    """Return the matrix (r, nv) of a projection, or raise an error."""
     matrix = np.atleast_2d(checks.floats("rows", rows))
     if matrix.ndim != 2 or matrix.shape[1] != nv:
         raise InvalidOption(f"rows: expected shape (r, {nv}), got {matrix.shape}")
@@ -305,5 +267,5 @@ def checked_rows(rows: ArrayLike, nv: int) -> FloatArray:
 
 
 def not_an_array(what: str, instead: str) -> NoReturn:
-    """Refuse to be used as an array, and say what to use."""
+    """Raise the error of a union of polytopes that is used as an array."""
     raise TypeError(f"{what}: a union of polytopes has infinitely many outcomes; use {instead}")

@@ -1,8 +1,8 @@
-"""How one impact went, step by step."""
+"""The steps of one resolved impact."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -17,19 +17,18 @@ from carom.typing import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class ImpactPath:
-    """Hold the steps of one resolved impact.
+    """Steps of one resolved impact.
 
     Attributes:
         contacts: Names of the contacts.
         v: (steps + 1, nv) velocities, from v_pre to v_post.
-        lambda_n: (steps, m) normal impulse of each step [N s].
-        lambda_t: (steps, m, d) tangential impulse of each step [N s].
-        lambda_max: (steps, m) cap on each normal impulse [N s].
-        modes: What each contact did in each step, e.g. "compressing, sliding +".
+        lambda_n, lambda_t: (steps, m) and (steps, m, d) impulses of each step [N s].
+        lambda_max: (steps, m) caps on the normal impulses [N s].
+        modes: What each contact does in each step, e.g. "compressing, sliding +".
         ends: What each contact does after the impact: "sticks", "slides" or "lifts".
 
     Examples:
-        A block lands flat with 1 m/s, and hits with corner A first.
+        A block lands flat with 1 m/s, and corner A hits first.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -39,8 +38,8 @@ class ImpactPath:
         >>> path.v[0].tolist(), path.lambda_n.shape
         ([0.0, -1.0, 0.0], (2, 2))
         >>> print(path.describe())
-        1. A pushes 0.595 N s (closed, sticking)
-        2. B pushes 0.4785 N s (closed, sticking)
+        1. A pushes 0.85 N s (closed, sticking)
+        2. B pushes 0.255 N s (closed, sticking)
         then A lifts, B sticks
     """
 
@@ -60,17 +59,15 @@ class ImpactPath:
         modes: Iterable[tuple[str, ...]] | None = None,
         lambda_max: FloatArray | None = None,
     ) -> ImpactPath:
-        """Follow impulses from v_pre on.
+        """Return the path that follows from the impulses of its steps.
 
         Args:
             problem: The impact.
-            impulses: (steps, m (1 + d)) of each step, contact by contact, normal first [N s].
-            modes: What each contact did in each step; by default read off the velocities.
-            lambda_max: (steps, m) caps [N s]; by default the normal impulses themselves.
+            impulses: (steps, m (1 + d)) impulses, contact by contact, normal first [N s].
+            modes: What each contact does in each step; by default derived from the velocities.
+            lambda_max: (steps, m) caps [N s]; by default the normal impulses.
 
         Examples:
-            A ball of 2 kg that falls with 1 m/s is stopped in two steps.
-
             >>> import numpy as np
             >>> import carom
             >>> ball = carom.ImpactProblem(
@@ -95,7 +92,7 @@ class ImpactPath:
 
     @property
     def num_steps(self) -> int:
-        """Count the steps."""
+        """Return the number of steps."""
         return len(self.lambda_n)
 
     @property
@@ -104,10 +101,10 @@ class ImpactPath:
         return np.asarray(self.v[-1])
 
     def describe(self) -> str:
-        """Return the order of events in words, one line per stretch.
+        """Return the order of events in words.
 
-        Consecutive steps in which the same contacts push in the same modes are one stretch; steps
-        in which nothing pushes are left out.
+        Consecutive steps in which the same contacts push in the same modes share one line; steps in
+        which no contact pushes are left out.
         """
         acts = self.lambda_n > MATCH * float(self.lambda_n.sum(axis=0).max(initial=0.0))
         doing = [
@@ -132,19 +129,13 @@ class ImpactPath:
 
 
 class Origin(Protocol):
-    """What a set keeps to tell how its outcomes came about: plain data, which can be pickled."""
+    """Picklable record of a search, which finds the path to an outcome or raises InvalidOption."""
 
-    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath:
-        """Return a path to an outcome, or raise InvalidOption where v is none."""
-        ...
+    def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath: ...
 
 
 def _modes(problem: ImpactProblem, v: FloatArray, blocks: FloatArray) -> list[tuple[str, ...]]:
-    """Name what contacts do in steps that end with velocities v and have impulses (steps, m, c)."""
+    """Return the modes in steps that end with velocities v and have impulses (steps, m, 1 + d)."""
     v_c = problem.contact_velocity(v) / problem.space.velocity_unit[:, None]
     signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64).tolist()
-    return [_step_modes(own, block) for own, block in zip(signs, blocks, strict=True)]
-
-
-def _step_modes(signs: Sequence[Sequence[int]], blocks: FloatArray) -> tuple[str, ...]:
-    return tuple(describe_mode(*contact) for contact in zip(signs, blocks, strict=True))
+    return [tuple(map(describe_mode, *step)) for step in zip(signs, blocks, strict=True)]

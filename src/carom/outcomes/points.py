@@ -1,4 +1,4 @@
-"""What sets of finitely many outcomes share."""
+"""Base class of sets of finitely many outcomes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ from carom.typing import ArrayLike, FloatArray, IntArray
 
 
 class PointSet(OutcomeSet):
-    """Hold finitely many outcomes; iterating over it, or `np.asarray`, gives the velocities.
-
-    Attributes:
-        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
-        impulse_t: (n, m, d) tangential impulse likewise [N s].
-        num_steps: (n,) steps that each outcome took.
-        v_unfinished: (k, nv) last velocities of what did not end; they are no outcomes.
-        unfinished: Why it did not end, one sentence per reason.
-    """
+    """Set of finitely many outcomes; iteration and `np.asarray` give the velocities."""
 
     impulse_n: FloatArray
     impulse_t: FloatArray
@@ -38,14 +30,14 @@ class PointSet(OutcomeSet):
 
     @abstractmethod
     def path(self, i: int) -> ImpactPath:
-        """Return how outcome number i came about; several may have the same velocity.
+        """Return the path to outcome i, which may have the same velocity as others.
 
         Args:
-            i: Number of the outcome, from 0 on.
+            i: Index of the outcome.
         """
 
     def _check_shapes(self) -> None:
-        """Refuse arrays that do not belong together, as a damaged file may hold them."""
+        """Raise an error if arrays do not fit together, as in a damaged file."""
         problem, n = self.problem, len(self.v_post)
         nv, m, d = problem.num_velocities, problem.num_contacts, problem.num_tangents
         expected = {
@@ -77,12 +69,12 @@ class PointSet(OutcomeSet):
 
     @property
     def num_unfinished(self) -> int:
-        """Count what did not end."""
+        """Return the number of unfinished samples or sequences."""
         return len(self.v_unfinished)
 
     @cached_property
     def contact_states(self) -> ContactStates:
-        """Return which contacts stick, slide and lift in each outcome, three (n, m) arrays."""
+        """Return which contacts stick, slide and lift in each outcome, as three (n, m) arrays."""
         return contact_states(self.problem, self.contact_velocities)
 
     @cached_property

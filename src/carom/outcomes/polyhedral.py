@@ -1,4 +1,4 @@
-"""A union of polytopes: all outcomes of an impact, or a set outside of which there are none."""
+"""Union of polytopes: the exact set of outcomes, or an outer set that contains them all."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from carom.typing import ArrayLike, FloatArray
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class PolyhedralSet(OutcomeSet):
-    """Hold post-impact velocities as a union of polytopes.
+    """Post-impact velocities as a union of polytopes.
 
     Attributes:
         problem: The impact.
-        law: Name of the law that made the set.
+        law: Name of the law that computed the set.
         polytopes: The polytopes.
         kinds: What contacts do after the impact, one sentence per combination that occurs.
-        is_complete: True if the set is exactly the set of outcomes. Otherwise it is an outer set:
-            outcomes may be fewer, but nothing outside of it can happen.
-        notes: How the set was found, what was snapped to zero and rounded, one sentence each.
-        num_polyhedra: Number of polyhedra that the search kept, those on the way included.
-        inner: Samples inside an outer set, which err by about their step: a hundredth of the
-            impact, or with many contacts the default of `Routh`. None if the set is complete.
-        origin: How the set was searched for, from which paths to outcomes follow.
-        v_post: (n, nv) the vertices of all polytopes, one after another.
+        is_complete: Whether this is exactly the set of outcomes. Otherwise it is an outer set,
+            which contains all outcomes and possibly more.
+        notes: Remarks on how the set was found, rounded and snapped to zero, one sentence each.
+        num_polyhedra: Number of polyhedra that the search kept, intermediate ones included.
+        inner: Samples inside an outer set, with a step of a hundredth of the impact, or with many
+            contacts the default step of `Routh`. None if the set is complete.
+        origin: Record of the search, from which paths to outcomes are computed.
+        v_post: (n, nv) vertices of all polytopes.
 
     Examples:
         A block lands flat with 1 m/s.
@@ -110,14 +110,14 @@ class PolyhedralSet(OutcomeSet):
         not_an_array("np.asarray", "outcomes.v_post for the vertices, or outcomes.sample(n)")
 
     def _distances(self, points: FloatArray, enough: float) -> FloatArray:
-        # How far a condition is broken bounds the distance from below, and costs little.
+        # The largest violation of a condition is a cheap lower bound on the distance.
         least = np.array([polytope.violation(points) for polytope in self.polytopes])
         return np.array(
             [self._least(point, own, enough) for point, own in zip(points, least.T, strict=True)]
         )
 
     def _least(self, point: FloatArray, least: FloatArray, enough: float) -> float:
-        """Return the distance of a point, given bounds from below for every polytope."""
+        """Return the distance of a point, given a lower bound for every polytope."""
         best = np.inf
         for i in np.argsort(least):
             if least[i] >= best or best <= enough:
@@ -126,24 +126,20 @@ class PolyhedralSet(OutcomeSet):
         return best
 
     def contact_bounds(self) -> FloatArray:
-        # What cannot be told from zero is rounding of the floats that a velocity is summed up from.
+        # Smaller bounds are rounding errors of sums of floats.
         noise = VANISHING * self.problem.space.velocity_unit[:, None, None]
         bounds = super().contact_bounds()
         return np.where(np.abs(bounds) <= noise, 0.0, bounds)
 
     @property
     def outer_excess(self) -> FloatArray | None:
-        """Return by how much the bounds exceed those of the samples `inner`, (m, 1 + d, 2) [m/s].
-
-        None where the set is complete.
-        """
+        """Return the excess (m, 1 + d, 2) of the bounds over those of `inner` [m/s], or None."""
         if self.inner is None:
             return None
         beyond = self.contact_bounds() - self.inner.contact_bounds()
         return np.maximum(beyond * np.array([-1.0, 1.0]), 0.0)
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> FloatArray:
-        # A polytope with equal chances, and uniform within it.
         checks.integer("n", n, 0)
         generator = np.random.default_rng(rng)
         chosen = generator.integers(len(self.polytopes), size=n)
@@ -173,16 +169,14 @@ class PolyhedralSet(OutcomeSet):
         return self.inner.path_to(point, tol)
 
     def hausdorff(self, other: OutcomeSet, tol: float = 1e-3) -> float:
-        """Return the Hausdorff distance to another set, to within tol times the larger size.
-
-        It is the largest distance of a point of either set from the other set, in velocity.
+        """Return the Hausdorff distance to another set, in Euclidean distance of velocities.
 
         Args:
-            other: The other set, of the same problem.
+            other: Set of the same problem.
             tol: Accuracy, as a share of the size of the sets.
 
         Raises:
-            InvalidOption: The other is no set of outcomes.
+            InvalidOption: `other` is not a set of outcomes.
         """
         return max(farthest(self, other, tol), farthest(other, self, tol))
 

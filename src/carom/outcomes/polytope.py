@@ -18,22 +18,22 @@ Exact = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """Hold one polytope: the hull of its corners, and the same as A v <= b and A_eq v = b_eq.
+    """Polytope of velocities, by its vertices and as A v <= b and A_eq v = b_eq.
 
     Attributes:
         corners: (k, nv) vertices, exact.
         conditions: (r, nv + 1) rows (a, b) of a . v <= b, exact.
         equations: (e, nv + 1) rows (a, b) of a . v = b, exact.
-        kind: What every contact does inside of it, e.g. "A sticks, B lifts".
+        kind: What every contact does in its interior, e.g. "A sticks, B lifts".
 
     Examples:
-        A block lands flat with 1 m/s. Corner A lifts along a segment, from rest on.
+        A block lands flat with 1 m/s. The outcomes in which corner A lifts are a segment.
 
         >>> import numpy as np
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
-        >>> pieces = carom.RouthExact().resolve(block).pieces
-        >>> lifts = next(piece for piece in pieces if piece.kind == "A lifts, B sticks")
+        >>> polytopes = carom.RouthExact().resolve(block).polytopes
+        >>> (lifts,) = [each for each in polytopes if each.kind == "A lifts, B sticks"]
         >>> lifts.dimension, lifts.vertices.shape, lifts.corners[0]
         (1, (2, 3), (Fraction(0, 1), Fraction(0, 1), Fraction(0, 1)))
         >>> lifts.A.shape, lifts.b.shape, lifts.A_eq.shape, lifts.b_eq.shape
@@ -92,9 +92,7 @@ class Polytope:
         return len(self.corners[0]) - len(self.equations)
 
     def violation(self, v: FloatArray) -> FloatArray:
-        """Return how far velocities lie beyond the worst condition, (n,).
-
-        The distance is at least that.
+        """Return the largest violation (n,) of a condition, a lower bound on the distance.
 
         Args:
             v: (n, nv) velocities.
@@ -107,7 +105,7 @@ class Polytope:
         return worst
 
     def nearest(self, v: FloatArray) -> FloatArray:
-        """Return the point of the polytope that is nearest to a velocity, by least squares.
+        """Return the point of the polytope nearest to a velocity.
 
         Args:
             v: (nv,) velocity.
@@ -115,11 +113,11 @@ class Polytope:
         return nearest_in_hull(self.vertices, v)
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return n points (n, nv), uniform over the polytope.
+        """Return points (n, nv) drawn uniformly from the polytope.
 
         Args:
             n: Number of points.
-            rng: Draws them.
+            rng: Random generator.
         """
         simplices, volumes = self._simplices
         chosen = rng.choice(len(volumes), size=n, p=volumes / volumes.sum())
@@ -128,7 +126,7 @@ class Polytope:
 
     @cached_property
     def _simplices(self) -> tuple[FloatArray, FloatArray]:
-        """Return simplices (s, dimension + 1, nv) that make up the polytope, and volumes (s,)."""
+        """Return a triangulation (s, dimension + 1, nv) and the volumes (s,) of its simplices."""
         vertices = self.vertices
         if self.dimension <= 1 or len(vertices) == self.dimension + 1:
             return vertices[None], np.ones(1)
@@ -140,7 +138,7 @@ class Polytope:
 
     @property
     def _flat(self) -> FloatArray:
-        """Return the vertices (k, dimension) in orthonormal coordinates of their own span."""
+        """Return the vertices (k, dimension) in orthonormal coordinates of their affine span."""
         centred = self.vertices - self.vertices.mean(axis=0)
         _, _, basis = np.linalg.svd(centred, full_matrices=False)
         return centred @ basis[: self.dimension].T
@@ -148,12 +146,9 @@ class Polytope:
     def outline(self, rows: FloatArray, thin: float) -> FloatArray:
         """Return the corners (k, 2) of the projection onto two rows, in order.
 
-        A projection that is nowhere wider than `thin` is a segment, and one that is shorter than
-        that is a point.
-
         Args:
             rows: (2, nv) matrix.
-            thin: Width below which there is none.
+            thin: Width up to which a projection counts as a segment, or a segment as a point.
         """
         points = self.vertices @ rows.T
         centred = points - points.mean(axis=0)
@@ -167,19 +162,7 @@ class Polytope:
 
 
 def nearest_in_hull(corners: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the point (k,) of a hull that is nearest to a point, by least squares.
-
-    Args:
-        corners: (n, k) what it is the hull of.
-        point: (k,) the point.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.outcomes.polytope import nearest_in_hull
-        >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
-        >>> nearest_in_hull(corners, np.array([2.0, 2.0])).round(9).tolist()
-        [1.0, 1.0]
-    """
+    """Return the point (k,) of the hull of corners (n, k) nearest to a point (k,)."""
     reach = corners - point
     scale = float(np.abs(reach).max()) or 1.0
     rows = np.vstack([reach.T / scale, np.ones(len(reach))])
@@ -193,10 +176,10 @@ def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
 
 
 def _unit_rows(rows: Exact, nv: int) -> FloatArray:
-    """Return rows (a, b) in floats, with a of unit length."""
+    """Return rows (a, b) as floats, with a of unit length."""
     if not rows:
         return np.empty((0, nv + 1))
-    # Scaled before the conversion: exact numbers may exceed what a float can hold.
+    # Scaled before the conversion, because exact numbers may exceed the range of floats.
     small = [[x / max(map(abs, row[:-1])) for x in row] for row in rows]
     array = _floats(small)
     return array / np.linalg.norm(array[:, :-1], axis=1, keepdims=True)

@@ -17,42 +17,37 @@ from carom.typing import FloatArray, IntArray
 
 
 class Replay(Protocol):
-    """A law, ready to run samples of one problem again."""
+    """A law that is prepared to run samples of one problem again."""
 
-    def path(self, number: int, num_steps: int) -> ImpactPath:
-        """Return the steps of a sample."""
-        ...
+    def path(self, number: int, num_steps: int) -> ImpactPath: ...
 
 
 class SamplingLaw(Protocol):
-    """A law that can run sample number i of a problem again: plain data, which can be pickled."""
+    """A picklable law that can run samples of a problem again by their numbers."""
 
-    def replay(self, problem: ImpactProblem) -> Replay:
-        """Prepare to run samples again."""
-        ...
+    def replay(self, problem: ImpactProblem) -> Replay: ...
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledSet(PointSet):
-    """Hold samples of the outcomes of an impact.
+    """Samples of the outcomes of an impact.
 
     Attributes:
         problem: The impact.
-        law: Name of the law that made the set.
+        law: Name of the law that computed the set.
         v_post: (n, nv) outcomes.
-        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
-        impulse_t: (n, m, d) tangential impulse likewise [N s].
-        num_steps: (n,) steps that each sample took.
-        is_complete: True only where no outcome of the law can be missing.
-        notes: What to know about the set, one sentence each.
-        v_unfinished: (k, nv) last velocities of samples that did not end; they are no outcomes.
-        unfinished: Why samples did not end, one sentence per reason.
-        holdout: What fresh draws showed to be missed, where it was asked for.
-        step_impulse: Largest normal impulse h of a step, where samples err in proportion to it
-            [N s]; else None.
+        impulse_n, impulse_t: (n, m) and (n, m, d) impulses, summed over the impact [N s].
+        num_steps: (n,) number of steps of each sample.
+        is_complete: Whether no outcome of the law can be missing.
+        notes: Remarks on how the set was found, one sentence each.
+        v_unfinished: (k, nv) last velocities of unfinished samples, which are not outcomes.
+        unfinished: Reasons why samples are unfinished, one sentence each.
+        holdout: Bound on what the samples miss, if `until` was given.
+        step_impulse: Largest normal impulse h of a step [N s], to which errors are proportional, or
+            None if there are no errors.
         numbers: (n,) number of each sample among all that were drawn.
-        origin: The law with its options, which runs a sample again to tell its path.
+        origin: The law with its options, which runs samples again to return their paths.
 
     Examples:
         A block lands flat with 1 m/s.
@@ -97,7 +92,7 @@ class SampledSet(PointSet):
     @cached_property
     def _replay(self) -> Replay:
         if self.origin is None:
-            raise CaromError(f"{self.law}: these samples do not say which law can run them again")
+            raise CaromError(f"{self.law}: these samples have no origin that could run them again")
         return self.origin.replay(self.problem)
 
     def path(self, i: int) -> ImpactPath:

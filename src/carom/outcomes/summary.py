@@ -1,4 +1,4 @@
-"""A set as a table for people."""
+"""Sets as readable tables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 STAYS = "no contact approaches: the velocity stays as it is"
 
 ROUNDED = "rounding: "
-"""Notes that begin with this are of no weight, and are left out of a summary."""
+"""Start of notes that a summary leaves out because they do not matter."""
 
 
 def why_nothing_happens(problem: ImpactProblem) -> str | None:
-    """Return why nothing happens and what may be wrong; None where something does."""
+    """Return why nothing happens and what may be wrong, or None if something does."""
     if problem.without_collision or problem.is_colliding(problem.v_pre):
         return None
     parting = problem.J_n @ problem.v_pre > STICKING * problem.space.velocity_unit
@@ -30,8 +30,8 @@ def why_nothing_happens(problem: ImpactProblem) -> str | None:
 
 
 def points_title(outcomes: PointSet) -> str:
-    """Return which law found how many outcomes, and what is missing."""
-    # Where nothing happens, all samples are one outcome.
+    """Return the law, the number of outcomes and whether some may be missing, in one line."""
+    # If nothing happens, all samples are one outcome.
     count = len(outcomes) if why_nothing_happens(outcomes.problem) is None else 1
     noun = "outcome" if count == 1 else "outcomes"
     complete = "complete" if outcomes.is_complete else "outcomes may be missing"
@@ -46,7 +46,7 @@ def points_title(outcomes: PointSet) -> str:
 
 
 def describe_points(outcomes: PointSet) -> str:
-    """Return a set of points as text: a title, one line per contact, then what concerns all."""
+    """Return a set of points as text."""
     shares = [100.0 * state.mean(axis=0) for state in outcomes.contact_states]
     more = ["".join(f"{share[i]:>8.1f}%" for share in shares) for i in range(len(shares[0]))]
     lines = _head(outcomes)
@@ -61,12 +61,12 @@ def describe_points(outcomes: PointSet) -> str:
 
 
 def polyhedral_title(outcomes: PolyhedralSet) -> str:
-    """Return what a union of polytopes is, in one line."""
+    """Return a one-line description of a union of polytopes."""
     count = len(outcomes.polytopes)
     if outcomes.is_complete:
         head = "exact: every way in which the impact can end, and nothing else"
     else:
-        head = "outer set: nothing outside of it can happen; not all of it may"
+        head = "outer set: contains every outcome, and possibly more"
     return f"{outcomes.law}, {head} ({count} polytope{'s' if count > 1 else ''})"
 
 
@@ -78,7 +78,7 @@ def describe_polyhedral(outcomes: PolyhedralSet) -> str:
     else:
         beyond = [f"{f'≤ {own.max():.3g}':>22}" for own in excess]
         lines += _range_table(outcomes, f"{'beyond the samples':>22}", beyond)
-    lines += ["  ends in which"] + [f"  - {kind}" for kind in outcomes.kinds]
+    lines += ["  kinds of outcome"] + [f"  - {kind}" for kind in outcomes.kinds]
     notes = [note for note in outcomes.notes if note != STAYS and not note.startswith(ROUNDED)]
     return "\n".join([*lines, *(f"  note: {note}" for note in notes)])
 
@@ -89,9 +89,9 @@ def _head(outcomes: OutcomeSet) -> list[str]:
 
 
 def _range_table(outcomes: OutcomeSet, more_head: str, more: list[str]) -> list[str]:
-    """Return the ranges of contact velocities, one line per contact, with more behind each.
+    """Return the ranges of contact velocities, one line per contact, with more columns appended.
 
-    The normal velocity before the impact comes first: one of the wrong sign is seen there.
+    The normal velocity before the impact comes first, to reveal a wrong sign of J_n.
     """
     problem, bounds = outcomes.problem, outcomes.contact_bounds()
     # Rounding noise of a resting contact would fill the table with 1e-17s.

@@ -1,8 +1,7 @@
 """Exact reachability of the impact inclusion, in rational arithmetic; `solve.solve` is the entry.
 
-PPL is loaded here, so that every module of the package finds it loaded without side effects: a
-plain `import ppl` initializes cysignals, which replaces the handlers of a dozen signals for good
-and fails outside of the main thread.
+PPL is loaded here without side effects: a plain `import ppl` initializes cysignals, which replaces
+a dozen signal handlers for good and fails outside of the main thread.
 """
 
 from __future__ import annotations
@@ -14,16 +13,15 @@ import sys
 from importlib.util import find_spec, module_from_spec
 
 SIGACTION_BYTES = 512
-"""More than `struct sigaction` has on any platform."""
+"""Upper bound on the size of `struct sigaction`."""
 
 
 def _load_ppl() -> None:
-    """Import PPL in any thread, and leave all signal handlers as they were.
+    """Import PPL in any thread, leaving all signal handlers unchanged.
 
-    PPL needs `cysignals.signals`, but not the package's `__init__`, whose only work is to install
-    handlers. Without it Ctrl-C is Python's affair: it acts between two operations of PPL. PPL
-    itself takes SIGPROF; that handler is put back below Python, because `signal.signal` works in
-    the main thread only.
+    PPL needs `cysignals.signals`, but not the package's `__init__`, which only installs handlers.
+    Without it Python handles Ctrl-C between two operations of PPL. PPL itself takes SIGPROF, whose
+    handler is restored through libc, because `signal.signal` works in the main thread only.
     """
     importlib.import_module("gmpy2")
     spec = find_spec("cysignals")
@@ -40,7 +38,7 @@ def _load_ppl() -> None:
         if sigaction is not None and is_saved:
             sigaction(int(signal.SIGPROF), old, None)
         if stand_in:
-            # Whoever imports cysignals for its own sake shall get all of it.
+            # A later import of cysignals must run its `__init__`.
             del sys.modules["cysignals"]
 
 

@@ -1,7 +1,7 @@
-"""Carry the accrued normal impulse along, as one more coordinate.
+"""Search with the accrued normal impulse s as one more coordinate.
 
-The paper's s is the sum of all normal impulses since the impact began. No cell depends on it, and
-every rate of a contact raises it; so the search that finds velocities finds pairs (velocity, s).
+The paper's s is the sum of all normal impulses since the impact began. No cell depends on it, so
+the search for velocities also finds pairs (velocity, s).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from carom.reach.search import Node, Search
 
 
 class _Endless(Exception):
-    """Impulses cancel: s grows without bound while the velocity stays."""
+    """Impulses cancel: s grows without bound while the velocity is constant."""
 
 
 class _ImpulseFlow(Flow):
-    """Motions of pairs (velocity, s); energy bounds the velocity, but nothing need bound s."""
+    """Motions of pairs (velocity, s); energy bounds the velocity, but not s."""
 
     def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
         reached = super().advance(polyhedron, cell)
@@ -33,11 +33,7 @@ class _ImpulseFlow(Flow):
 
 @dataclass(eq=False)
 class ImpulseSearch(Search):
-    """A search on pairs of velocity and impulse, which ends where impulses cancel.
-
-    Attributes:
-        endless: Where they do, though some contact still approaches; None if nowhere.
-    """
+    """A search on pairs (velocity, s), which stops at a node where impulses cancel, `endless`."""
 
     endless: Node | None = None
 
@@ -60,7 +56,7 @@ def search_with_impulse(
         rows=np.hstack([inclusion.rows, exactly(np.zeros((c, 1)))]),
         lift=np.hstack([inclusion.lift, exactly(np.zeros((nv, 1)))]),
         pull=np.vstack([inclusion.pull, exactly(np.zeros((1, nv)))]),
-        # Of the contact impulses the normal ones raise s.
+        # Only normal impulses raise s.
         rates=np.hstack([inclusion.rates, exactly(np.arange(c)[:, None] % inclusion.width == 0)]),
         y_start=np.append(inclusion.y_start, exactly(0.0)),
         _made={},
@@ -71,12 +67,12 @@ def search_with_impulse(
 
 
 def middle(node: Node) -> Exact:
-    """Return a point inside what a node reaches: it lies in the node's cell or what led there."""
+    """Return the mean of the vertices of what a node reaches."""
     corners = vertices(node.reached)
     return np.asarray(sum(corners) / len(corners))
 
 
 def most_impulse(search: Search) -> tuple[Node, Exact]:
-    """Return the end of an impact with the largest s that a search knows, and its node."""
+    """Return the final node and point with the largest s in a search."""
     ends = [(node, y) for node in search.finals() for y in vertices(node.reached)]
     return max(ends, key=lambda end: end[1][-1])

@@ -1,9 +1,9 @@
-"""Check from scratch that no motion leaves a set of polyhedra.
+"""Check in rational arithmetic that no motion leaves a set of polyhedra.
 
-Nothing is taken from a search but the polyhedra themselves. A motion within a cell cannot leave a
-polyhedron through a condition that none of the cell's rates worsens, nor through one of the closed
-cell or of the energy, which hold wherever it ends; of others a linear program tells. What then lies
-on a face of the cell, or may enter a larger one, must be covered there. All is rational.
+Only the polyhedra are taken from a search. A motion within a cell cannot violate a condition of its
+polyhedron that no rate of the cell lowers, nor one of the closed cell or of the energy; a linear
+program decides the others. What lies on a face of the cell, or may enter a larger one, must be
+covered there.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ Cover = dict[Cell, list[ppl.C_Polyhedron]]
 """Polyhedra by cell."""
 
 MOST_SPLITS = 1000
-"""Maximum number of splits of a polyhedron, to see that others cover it together."""
+"""Maximum number of splits of a polyhedron in proofs that others cover it."""
 
 
 def is_closed(
     inclusion: Inclusion, cover: Cover, energy: ppl.Constraint_System, max_seconds: float
 ) -> bool:
-    """Return whether the start is inside a set and no motion leaves it.
+    """Return whether the start is inside a set that no motion leaves, within the energy bounds.
 
-    Motions end where the energy bounds do: energy never rises. False may also mean that time ran
-    out.
+    False may also mean that time ran out.
     """
     flow = Flow(inclusion)
     flow.deadline = time.monotonic() + max_seconds
@@ -49,7 +48,7 @@ def is_closed(
 
 
 def _stays(flow: Flow, cover: Cover, part: Part, energy: ppl.Constraint_System) -> bool:
-    """Return whether all that motions reach from one part is inside."""
+    """Return whether everything that motions reach from one part is covered."""
     if time.monotonic() > flow.deadline:
         raise OutOfTime
     return (
@@ -74,7 +73,7 @@ def _is_kept(flow: Flow, part: Part, energy: ppl.Constraint_System) -> bool:
 
 
 def _holds_along(condition: ppl.Constraint, ray: Sequence[gmpy2.mpz]) -> bool:
-    """Return whether a condition (>= 0 or == 0) that holds goes on to hold along a ray."""
+    """Return whether a condition (>= 0 or == 0) that holds still holds along a ray."""
     rise = sum(a * x for a, x in zip(condition.coefficients(), ray, strict=False))
     return rise == 0 if condition.is_equality() else rise >= 0
 
@@ -85,9 +84,9 @@ def _holds_where_motions_end(
     rays: Sequence[Sequence[gmpy2.mpz]],
     anyway: ppl.C_Polyhedron,
 ) -> bool:
-    """Decide by linear programs whether motions along rays, where they end, hold a condition.
+    """Decide by linear programs whether a condition holds wherever motions along rays end.
 
-    The variables are where a motion starts and how far it goes along each ray.
+    The variables are the start of a motion and its length along each ray.
     """
     d = polyhedron.space_dimension()
     program = ppl.MIP_Problem(d + len(rays))
@@ -124,5 +123,5 @@ def _value(
 
 
 def is_inside(polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron]) -> bool:
-    """Return whether a polytope lies in one of several polyhedra, or in several together."""
+    """Return whether a polytope lies in the union of several polyhedra."""
     return is_covered(Solid(polyhedron), [Solid(other) for other in others], MOST_SPLITS)

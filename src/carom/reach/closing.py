@@ -1,11 +1,9 @@
-"""Close a search from outside that would go on for ever.
+"""Search for an outer set where an exact search never terminates.
 
-Some impacts go round: motions lead through a few cells back to the first one, and reach a little
-more in every round, without end; what is reached has infinitely many corners. Here the conditions
-that a round violates by little are relaxed, by more than the violation. If the next round then
-stays within, that round is closed, and once all are the list empties: motion leads from what is
-known to what is known and nowhere else. So nothing outside can happen, though not all that is
-inside need happen.
+In some impacts, motions cycle through a few cells and reach slightly more in every round, so that
+the reachable set has infinitely many vertices. Here, conditions that a round violates slightly are
+relaxed by more than the violation. If the next round stays within them, the cycle is closed; once
+all are closed the waiting list empties. The result contains all that is reached, and a little more.
 """
 
 from __future__ import annotations
@@ -26,29 +24,29 @@ from carom.reach.search import Node, Search
 from carom.typing import FloatArray
 
 LITTLE = 1e-3
-"""Largest violation of a condition that is relaxed, as a share of the impact's speed."""
+"""Largest violation for which a condition is relaxed, as a share of the impact's speed."""
 
 FARTHER = 3.0
-"""A condition is relaxed by this many times its violation, the next time by twice that."""
+"""A condition is relaxed by this multiple of its violation, which doubles every time."""
 
 FARTHEST = 0.1
-"""Farthest that a corner may move, as a share of the impact's speed: sharp ones go far."""
+"""Largest allowed motion of a vertex, as a share of the impact's speed; sharp ones move far."""
 
 LEAST = 1e-12
-"""Violation that is assumed where floats show none, as a share of the impact's speed."""
+"""Violation to assume where floats show none, as a share of the impact's speed."""
 
 
 @dataclass(eq=False)
 class LooseNode(Node):
-    """What is reached within one cell and a little more; its conditions were relaxed so often."""
+    """A node whose conditions were relaxed this number of times."""
 
     times: int = 1
 
 
 class _Conditions(NamedTuple):
-    """The conditions (>= 0) and equations (== 0) of a polytope, exactly and in floats (n, d + 1).
+    """Conditions (>= 0) and equations (== 0) of a polytope, exact and in floats (n, d + 1).
 
-    A unit is how much the left side of a condition changes over the impact's speed.
+    The unit of a condition is the change of its left side over the impact's speed.
     """
 
     constraints: list[ppl.Constraint]
@@ -60,7 +58,7 @@ class _Conditions(NamedTuple):
 
 @dataclass(eq=False)
 class Closing(Search):
-    """A search that relaxes what rounds violate by little; its polyhedra hold what is reached."""
+    """A search that relaxes conditions which cycles violate slightly."""
 
     _conditions: dict[Node, _Conditions] = field(default_factory=dict)
 
@@ -68,7 +66,7 @@ class Closing(Search):
         return self._relaxed(part, parent) or super()._reach(part, parent)
 
     def _relaxed(self, part: Part, parent: Node | None) -> Node | None:
-        """Return the known node that a part leaves by least, relaxed; None if that is not due."""
+        """Return the known node that a part violates least, relaxed, or None if not applicable."""
         known = self.known.get(part.cell, [])
         if not known or not _came_back(parent, part.cell):
             return None
@@ -90,7 +88,7 @@ class Closing(Search):
         return LooseNode(part.cell, part.polyhedron, reached, parent, times=times)
 
     def _loose(self, part: Part, node: Node, by: FloatArray, factor: float) -> ppl.C_Polyhedron:
-        """Return a node's polyhedron with the conditions relaxed that a part violates."""
+        """Return a node's polyhedron, with those conditions relaxed that a part violates."""
         polyhedron, cell = part
         conditions = self._of(node)
         loose = ppl.C_Polyhedron(self.flow.constraints(cell))
@@ -108,9 +106,9 @@ class Closing(Search):
         return loose
 
     def _violation(self, node: Node, corners: FloatArray) -> FloatArray:
-        """Return by how much corners (n, d + 1) violate each condition, in shares of the speed.
+        """Return the violation of each condition by corners (n, d + 1), as a share of the speed.
 
-        Infinity stands for corners that a node's equations exclude.
+        It is infinite if an equation is violated.
         """
         conditions = self._of(node)
         if np.abs(corners @ conditions.flat.T).max(initial=0.0) > LEAST:
@@ -144,16 +142,16 @@ class Closing(Search):
         )
 
     def _farthest(self, corners: FloatArray, old: FloatArray) -> float:
-        """Return how far the farthest corner is from all old ones, as a share of the speed."""
+        """Return the largest distance of a corner from the old ones, as a share of the speed."""
         reach = self.flow.inclusion.reach
         new, known = (np.linalg.solve(reach, x[:, :-1].T).T for x in (corners, old))
         return float(cdist(new, known).min(axis=1).max())
 
 
 def _came_back(node: Node | None, cell: Cell) -> bool:
-    """Return whether a way back from a node meets a cell, up to where conditions were relaxed.
+    """Return whether a node descends from a cell, up to its last relaxed ancestor.
 
-    One of them in a round is enough; more would drive each other out.
+    One relaxed node per cycle is enough; several would drive each other outwards.
     """
     while node is not None:
         if node.cell == cell:

@@ -1,7 +1,7 @@
-"""Decide whether several polytopes together cover one.
+"""Decide whether the union of several polytopes covers one.
 
-Exact numbers grow to thousands of digits on the way of an impact. A look in floats then saves most
-of the work: what lies clearly outside need not be asked again.
+Exact numbers grow to thousands of digits during an impact. Floats save most of the work: exact
+arithmetic is used only where they do not decide.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from carom.typing import BoolArray, FloatArray
 SUBSUMES = ppl.Poly_Gen_Relation.subsumes()
 
 ROUNDING = 1e-12
-"""Margin for sums of products in floats, as a share of the sum of their sizes: ample."""
+"""Ample bound on rounding errors, as a share of the sum of absolute values."""
 
 FEW = 6
-"""Up to this many polytopes PPL is asked at once, which takes less than the outlines in floats."""
+"""Number of polytopes up to which exact arithmetic is faster than floats."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A polytope, exactly, with its outline in floats for quick answers where these are certain."""
+    """An exact polytope, with vertices and conditions in floats for quick decisions."""
 
     polyhedron: ppl.C_Polyhedron
 
     @cached_property
     def points(self) -> FloatArray:
-        """Return the corners, each with a 1 at the end, (n, d + 1)."""
+        """Return the vertices in homogeneous coordinates, (n, d + 1)."""
         return np.array(
             [
                 [*quotients(corner.coefficients(), corner.divisor()), 1.0]
@@ -44,7 +44,7 @@ class Solid:
 
     @cached_property
     def conditions(self) -> FloatArray:
-        """Return rows (r, d + 1) with point . row >= 0, the largest entry 1; an equation is two."""
+        """Return rows (r, d + 1) with point . row >= 0 and largest entry 1; equations give two."""
         rows = []
         for condition in self.polyhedron.minimized_constraints():
             numbers = [*condition.coefficients(), condition.inhomogeneous_term()]
@@ -54,23 +54,23 @@ class Solid:
 
     @cached_property
     def margins(self) -> FloatArray:
-        """Return how far below zero (n, 1) floats may put a point on the edge of a condition."""
+        """Return the rounding error (n, 1) of points in the value of a condition."""
         return np.asarray(ROUNDING * np.abs(self.points).sum(axis=1, keepdims=True))
 
     def holds_corners(self, other: Solid) -> BoolArray:
-        """Return which corners (n,) of another lie inside, exactly."""
+        """Return which vertices (n,) of another polytope lie inside, exactly."""
         corners = other.polyhedron.minimized_generators()
         return np.array([self.polyhedron.relation_with(x).implies(SUBSUMES) for x in corners])
 
     def holds(self, other: Solid) -> bool:
-        """Return whether another lies inside, exactly."""
+        """Return whether another polytope lies inside, exactly."""
         return bool(self.polyhedron.contains(other.polyhedron))
 
 
 def is_covered(solid: Solid, others: Sequence[Solid], most_splits: int) -> bool:
-    """Return whether a polytope lies in the union of others, if that is seen with few splits.
+    """Return whether a polytope lies in the union of others.
 
-    True is a proof; False may also mean that there were too many splits.
+    True is a proof; False may also mean that the proof takes more splits.
     """
     if len(others) <= FEW and any(other.holds(solid) for other in others):
         return True
@@ -78,7 +78,7 @@ def is_covered(solid: Solid, others: Sequence[Solid], most_splits: int) -> bool:
 
 
 def held_by(solid: Solid, others: Sequence[Solid]) -> list[bool]:
-    """Return which of several polytopes lie in one."""
+    """Return which of several others lie in a polytope."""
     if len(others) <= FEW:
         return [solid.holds(other) for other in others]
     firsts = np.cumsum([0, *(len(other.points) for other in others[:-1])])
@@ -87,16 +87,15 @@ def held_by(solid: Solid, others: Sequence[Solid]) -> list[bool]:
 
 
 def quotients(numbers: Iterable[gmpy2.mpz], divisor: gmpy2.mpz) -> list[float]:
-    """Return quotients of integers that floats may not hold."""
+    """Return quotients of integers that may exceed the range of floats."""
     below = gmpy2.mpfr(divisor)
     return [float(gmpy2.mpfr(x) / below) for x in numbers]
 
 
 def _may_hold(solids: Sequence[Solid], others: Sequence[Solid]) -> BoolArray:
-    """Return which polytopes may hold which corners of others, in floats.
+    """Return which polytopes may contain which vertices of others, (solids, all vertices).
 
-    The result is (solids, corners of all others one after another): where it is False, a corner
-    certainly lies outside.
+    Where it is False, the vertex certainly lies outside.
     """
     rows = np.concatenate([solid.conditions for solid in solids])
     points = np.concatenate([other.points for other in others])
@@ -107,10 +106,10 @@ def _may_hold(solids: Sequence[Solid], others: Sequence[Solid]) -> BoolArray:
 
 
 def _splits_left(solid: Solid, others: Sequence[Solid], splits: int) -> int:
-    """Return how many splits are left after a proof, -1 if there is none.
+    """Return the number of splits left after a proof, or -1 if there is none.
 
-    The polytope is cut along the one that seems to hold most of its corners, and what lies outside
-    of that must be covered by the others in turn.
+    The polytope is split along the one that contains most of its vertices, and what lies outside
+    must be covered by the others.
     """
     if not others:
         return -1
@@ -129,7 +128,7 @@ def _splits_left(solid: Solid, others: Sequence[Solid], splits: int) -> int:
         if inside.relation_with(condition).implies(INCLUDED):
             continue
         if condition.is_equality():
-            # One that is flatter than the polyhedron covers nothing of it.
+            # A polytope of lower dimension covers nothing.
             return _splits_left(solid, rest, splits)
         value = ppl.Linear_Expression(condition.coefficients(), condition.inhomogeneous_term())
         outside = ppl.C_Polyhedron(inside)

@@ -1,8 +1,7 @@
-"""Enclose all that can be reached: one convex polyhedron per cell that maps into itself.
+"""Enclose the reachable set by one convex polyhedron per cell, which motions do not leave.
 
-Nothing outside of such a set can happen, so it is a proof too, though not of everything in it. In
-a cell polyhedra are joined instead of kept apart; where a cell keeps growing it is widened, and the
-energy, which never rises, bounds all.
+Polyhedra of a cell are joined; if a cell keeps growing it is widened, and the energy, which never
+rises, bounds it.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ Envelope = dict[Cell, ppl.C_Polyhedron]
 
 JOINS_BEFORE_WIDENING = 12
 MARGIN = mpq(1, 10**9)
-"""Energy bounds are relaxed by this share, which is more than what rounding the data changes."""
+"""Relative margin of the energy bounds, larger than the rounding of the data."""
 
 
 def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
-    """Bound every contact velocity by what the energy could give it."""
+    """Return the bounds on contact velocities by the impact's energy."""
     system = ppl.Constraint_System()
     for row, speed in zip(inclusion.rows, inclusion.speeds, strict=True):
         if not any(row):
@@ -39,7 +38,7 @@ def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
 
 
 def enclose(flow: Flow, energy: ppl.Constraint_System, max_seconds: float) -> Envelope | None:
-    """Explore with one polyhedron per cell until nothing changes; None if time runs out."""
+    """Return one polyhedron per cell that no motion leaves, or None if time runs out."""
     flow.deadline = time.monotonic() + max_seconds
     try:
         return _enclose(flow, energy)
@@ -68,7 +67,7 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
                 continue
             joins[part.cell] += 1
             if before is not None and joins[part.cell] > JOINS_BEFORE_WIDENING:
-                # Drop the conditions that keep moving, but for the cell's own and the energy's.
+                # Drop the conditions that keep moving, except those of the cell and the energy.
                 envelope[part.cell].BHRZ03_widening_assign(before)
                 envelope[part.cell].add_constraints(flow.constraints(part.cell))
                 envelope[part.cell].add_constraints(energy)
@@ -78,7 +77,7 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
 
 
 def _join(envelope: Envelope, part: Part) -> bool:
-    """Add a part to its cell; return whether that made a difference."""
+    """Join a part to its cell; return whether that changed the cell."""
     polyhedron, cell = part
     if cell not in envelope:
         envelope[cell] = ppl.C_Polyhedron(polyhedron)

@@ -1,8 +1,7 @@
 """Motion through the cells of an inclusion, as operations on polyhedra.
 
-Within a cell the rates are one convex cone and the cell is convex, so that every motion that stays
-in it may be replaced by a straight one: from a polyhedron P is reached exactly
-(P + cone of the rates) ∩ closed cell.
+Within a cell the rates form one convex cone, and the cell is convex, so every motion within it may
+be replaced by a straight one: a polyhedron P reaches exactly (P + cone of the rates) ∩ closed cell.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ DISJOINT = ppl.Poly_Con_Relation.is_disjoint()
 
 
 class OutOfTime(Exception):
-    """The deadline of a flow has passed in the middle of an operation, which left no trace."""
+    """The deadline of a flow passed during an operation, which changed nothing."""
 
 
 class Part(NamedTuple):
@@ -36,10 +35,10 @@ class Part(NamedTuple):
 
 
 class Flow:
-    """Motions of an inclusion; what depends on cells alone is kept for the next time.
+    """Motions of an inclusion; what depends only on cells is cached.
 
-    With many friction directions the cells next to one are hundreds, so `entries` heeds the
-    `deadline` (a value of `time.monotonic`) and raises `OutOfTime`.
+    With many friction directions a cell has hundreds of neighbours, so `entries` raises `OutOfTime`
+    after the `deadline`, a value of `time.monotonic`.
     """
 
     def __init__(self, inclusion: Inclusion) -> None:
@@ -58,7 +57,7 @@ class Flow:
         return Part(ppl.C_Polyhedron(point(y)), self.inclusion.cell_of(y))
 
     def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
-        """Return all that is reached from a polyhedron by motion within the closed cell."""
+        """Return what motions within the closed cell reach from a polyhedron."""
         if cell not in self._generators:
             self._generators[cell] = [ppl.ray(expression(ray.y)) for ray in self.rays(cell)]
         rays = self._generators[cell]
@@ -79,14 +78,14 @@ class Flow:
                 yield Part(part, self._smallest(part, cell))
 
     def _smallest(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> Cell:
-        """Return the smallest closed cell that holds a polyhedron within a closed cell."""
+        """Return the smallest face of a closed cell that contains a polyhedron."""
         return tuple(
             sign if sign and not polyhedron.relation_with(zero).implies(INCLUDED) else 0
             for zero, sign in zip(self._zeros, cell, strict=True)
         )
 
     def cells_of(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> set[Cell]:
-        """Return every cell that a polytope has points in, its own and those of its faces."""
+        """Return all cells in which a polytope has points."""
         found: set[Cell] = set()
         waiting = [(polyhedron, cell)]
         while waiting:
@@ -97,7 +96,7 @@ class Flow:
         return found
 
     def constraints(self, cell: Cell) -> ppl.Constraint_System:
-        """Return the closed cell."""
+        """Return the constraints of the closed cell."""
         if cell not in self._constraints:
             system = ppl.Constraint_System()
             for form, sign in zip(self.forms, cell, strict=True):
@@ -106,7 +105,7 @@ class Flow:
         return self._constraints[cell]
 
     def rays(self, cell: Cell) -> list[Rate]:
-        """Return the extreme rates on a cell that keep its zero forms at zero."""
+        """Return the extreme rates on a cell that keep its zero forms zero."""
         if cell not in self._rays:
             rates = self.inclusion.acting(cell)
             cone = ppl.C_Polyhedron(len(rates), "universe")
@@ -115,7 +114,7 @@ class Flow:
             for k, sign in enumerate(cell):
                 if not sign:
                     cone.add_constraint(expression([rate.forms[k] for rate in rates]) == 0)
-            # A ray of the cone combines rates, and may combine them to no motion.
+            # A ray of the cone combines rates, which may cancel.
             rays = [g.coefficients() for g in cone.minimized_generators() if g.is_ray()]
             parts = [np.array(part) for part in zip(*rates, strict=True)]
             mixed = (Rate(*(np.array(ray, object) @ part for part in parts)) for ray in rays)
@@ -123,7 +122,7 @@ class Flow:
         return self._rays[cell]
 
     def entries(self, cell: Cell) -> list[Cell]:
-        """Return the larger cells that a motion which starts in this cell can enter at once."""
+        """Return the larger cells that a motion from this cell can enter at once."""
         if cell not in self._entries:
             found = []
             for larger in self.inclusion.larger_cells(cell):
@@ -135,9 +134,9 @@ class Flow:
         return self._entries[cell]
 
     def _can_enter(self, cell: Cell, larger: Cell) -> bool:
-        """Return whether some rate on the larger cell leads into it from the smaller one.
+        """Return whether a rate on the larger cell leads into it from the smaller one.
 
-        Rates form a cone: strictly positive may be read as at least one.
+        Rates form a cone, so > 0 may be replaced by >= 1.
         """
         rates = self.inclusion.acting(larger)
         if not rates:
@@ -157,12 +156,12 @@ class Flow:
 
 
 def expression(row: Iterable[mpq]) -> ppl.Linear_Expression:
-    """Return a linear form, up to a positive factor."""
+    """Return a linear form for PPL, up to a positive factor."""
     return ppl.Linear_Expression(integers(row), 0)
 
 
 def point(y: Exact) -> ppl.Generator:
-    """Return a point."""
+    """Return a point for PPL."""
     unit = gmpy2.lcm(*(x.denominator for x in y))
     return ppl.point(
         ppl.Linear_Expression([x.numerator * (unit // x.denominator) for x in y], 0), unit
@@ -170,11 +169,11 @@ def point(y: Exact) -> ppl.Generator:
 
 
 def coordinates(point: ppl.Generator) -> Exact:
-    """Return the coordinates of a point."""
+    """Return the coordinates of a point of PPL."""
     divisor = point.divisor()
     return np.array([mpq(x, divisor) for x in point.coefficients()])
 
 
 def vertices(polyhedron: ppl.C_Polyhedron) -> list[Exact]:
-    """Return the vertices of a bounded polyhedron; those of an impact are, since energy falls."""
+    """Return the vertices of a bounded polyhedron; energy bounds those of an impact."""
     return [coordinates(vertex) for vertex in polyhedron.minimized_generators()]

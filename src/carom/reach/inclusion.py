@@ -1,13 +1,12 @@
-"""The impact inclusion in contact coordinates, in rationals: cells and rates.
+"""The impact inclusion in contact coordinates and rational numbers: cells and rates.
 
-What may happen at a velocity depends only on the signs of a few linear *forms*: the normal
-velocity of every contact, and what tells its friction directions apart (in the plane its
-tangential velocity, in space the differences between neighbouring directions). A *cell* is one
-sign of each form; on it the rate of the velocity ranges over one polytope [HalmPosa,
-eq:multicontact].
+The rates of change at a velocity depend only on the signs of a few linear *forms*: the normal
+velocity of every contact, and its tangential velocity, in space along the differences between
+neighbouring friction directions. A *cell* is one choice of signs, on which the rates are one
+polytope [HalmPosa, eq:multicontact].
 
-The coordinates are y = J_r v for a maximal set r of independent rows of J: the velocity stays in
-v_pre + range(M^-1 J^T), so that y determines it.
+The coordinates are y = J_r v for a maximal set r of independent rows of J. They determine the
+velocity, which stays in v_pre + range(M^-1 J^T).
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, rounded, s
 from carom.typing import BoolArray, FloatArray
 
 DEPENDENT = 1e-12
-"""A row counts as dependent if less than this share of its squared length is independent of the
-others. Less cannot be seen in J M^-1 J^T, which is rounded to 1e-14 of its size."""
+"""Share of the squared length of a row below which it counts as dependent on the others. Smaller
+shares are rounding errors of J M^-1 J^T."""
 
 CERTAIN = 1e-9
-"""Share of the largest of several numbers above which floats have the right sign."""
+"""Share of the largest number above which the signs of floats are certain."""
 
 Cell = tuple[int, ...]
-"""A sign of every form, contact by contact, the normal first."""
+"""Signs of all forms, contact by contact, the normal first."""
 
 
 class Rate(NamedTuple):
-    """One extreme way in which a contact acts: rates of y (d,), all impulses (c,), forms (f,)."""
+    """Extreme action of one contact: rates of y (d,), of all impulses (c,), of the forms (f,)."""
 
     y: Exact
     impulse: Exact
@@ -52,18 +51,17 @@ class Inclusion:
     """An impact, rounded once and exact from there.
 
     Attributes:
-        basis: (d,) which contact velocities y are.
+        basis: (d,) indices of the contact velocities that y consists of.
         rows: (c, d) every contact velocity as a combination of y, contact by contact.
-        lift: (nv, d) v = v_start + lift (y - y_start).
-        pull: (d, nv) y = pull v on the velocities that can be reached.
-        rates: (c, d) rate of y per unit of each contact impulse.
+        lift: (nv, d) matrix of v = v_start + lift (y - y_start).
+        pull: (d, nv) matrix of y = pull v on reachable velocities.
+        rates: (c, d) rates of y per unit of each contact impulse.
         mu: (m,) friction coefficients.
         directions: (k, t) friction directions.
-        y_start, v_start: Where the impact starts, after snapping.
-        speeds: (c,) the largest contact velocities that the impact's energy could give [m/s].
-        neglected: (c,) share of each contact velocity that is independent of y, in the norm of M,
-            and was dropped.
-        notes: What was taken to be zero, and what was rounded, one sentence each.
+        y_start, v_start: (d,) and (nv,) start of the impact, after rounding.
+        speeds: (c,) largest contact velocities that the impact's energy could give [m/s].
+        neglected: (c,) dropped share of each contact velocity, independent of y in the norm of M.
+        notes: Remarks on what was set to zero and rounded, one sentence each.
     """
 
     basis: list[int]
@@ -82,22 +80,22 @@ class Inclusion:
 
     @property
     def dimension(self) -> int:
-        """Count the coordinates d."""
+        """Return the number of coordinates d."""
         return len(self.y_start)
 
     @property
     def width(self) -> int:
-        """Count the velocities of one contact."""
+        """Return the number of velocities of one contact."""
         return len(self.rows) // len(self.mu)
 
     @cached_property
     def delassus(self) -> Exact:
-        """Return the rates (d, d) of y per impulse along each coordinate."""
+        """Return the Delassus matrix (d, d) of the coordinates."""
         return self.rates[self.basis]
 
     @cached_property
     def reach(self) -> FloatArray:
-        """Return R (d, d): the impact's energy can give y = R x for any |x| <= 1, and no more."""
+        """Return R (d, d): the impact's energy allows y = R x exactly for |x| <= 1."""
         root = np.linalg.cholesky(self.delassus.astype(np.float64))
         start = self.y_start.astype(np.float64)
         return np.asarray(root * np.linalg.norm(np.linalg.solve(root, start)))
@@ -110,21 +108,21 @@ class Inclusion:
 
     @cached_property
     def differences(self) -> Exact:
-        """Return what tells friction directions apart: d_a - d_(a+1), or 1 in the plane."""
+        """Return the differences d_a - d_(a+1) of friction directions, or 1 in the plane."""
         if self.width == 2:
             return identity(1)
         return self.directions - np.roll(self.directions, -1, axis=0)
 
     @cached_property
     def frictions(self) -> list[tuple[int, ...]]:
-        """Return the sign vectors that the friction forms of one contact can take."""
+        """Return the possible signs of the friction forms of one contact."""
         if self.width == 2:
             return [(-1,), (0,), (1,)]
         across = self.differences[:, ::-1] * np.array([-1, 1])
         rays = np.vstack([across, -across])
         rays = rays[np.argsort(np.arctan2(*rays.T[::-1].astype(np.float64)))]
         points = np.vstack([0 * rays[:1], rays, rays + np.roll(rays, -1, axis=0)])
-        # Floats give most of the many signs for certain.
+        # Floats decide most of the many signs.
         rough = points.astype(np.float64) @ self.differences.T.astype(np.float64)
         found = np.sign(rough).astype(int)
         for i, j in np.argwhere(np.abs(rough) <= CERTAIN * np.abs(rough).max()).tolist():
@@ -133,7 +131,7 @@ class Inclusion:
 
     @property
     def block(self) -> int:
-        """Count the forms of one contact."""
+        """Return the number of forms of one contact."""
         return 1 + len(self.differences)
 
     def normals(self, cell: Cell) -> Cell:
@@ -149,7 +147,7 @@ class Inclusion:
         return tuple(map(gmpy2.sign, self.forms @ y))
 
     def acting(self, cell: Cell) -> list[Rate]:
-        """Return the rates whose convex hull is what may happen on a cell."""
+        """Return the rates whose convex hull is the inclusion on a cell."""
         out = []
         for i in range(len(self.mu)):
             own = cell[i * self.block : (i + 1) * self.block]
@@ -162,7 +160,7 @@ class Inclusion:
         if self.width == 2:
             # Directions are +1 and -1; friction opposes the velocity.
             return [[0, 1], [1], [0]][friction[0]]
-        # d_a . v_t is least where it is not above that of either neighbour.
+        # d_a . v_t is least where neither neighbour is smaller.
         return [a for a in range(len(friction)) if friction[a] <= 0 and friction[a - 1] >= 0]
 
     def _rate(self, i: int, a: int) -> Rate:
@@ -184,7 +182,7 @@ class Inclusion:
         return np.asarray(self.y_start + self.pull @ (v - self.v_start))
 
     def larger_cells(self, cell: Cell) -> Iterable[Cell]:
-        """Yield the cells that a motion may enter when zero forms become nonzero."""
+        """Yield the cells that arise when zero forms become nonzero."""
         blocks = []
         for i in range(len(self.mu)):
             own = cell[i * self.block : (i + 1) * self.block]
@@ -202,13 +200,12 @@ class Inclusion:
 
 
 def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e-9) -> Inclusion:
-    """Pose an impact in contact coordinates and round it once.
+    """Write an impact in contact coordinates, rounded to short numbers that keep arithmetic fast.
 
-    What is rounded is what the inclusion consists of: the Delassus matrix A = J M^-1 J^T of the
-    independent rows, relative to sqrt(A_ii A_jj), how the other rows depend on these, mu, and the
-    contact velocities of v_pre. Short numbers keep exact arithmetic quick. Contact velocities that
-    count as zero come first in the choice of independent rows, so that they, and all that depends
-    on them alone, are exactly zero: those below `zero` of what the energy could give.
+    Rounded are the Delassus matrix A = J M^-1 J^T of the independent rows, relative to
+    sqrt(A_ii A_jj), the dependence of the other rows, mu, and J v_pre. Contact velocities below
+    `zero` of what the energy could give are chosen first as independent rows, so that they, and all
+    that depends only on them, are exactly zero.
     """
     J, v_pre, width = problem.J, problem.v_pre, 1 + problem.num_tangents
     response = problem.impulse_to_velocity
@@ -222,7 +219,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     rows = _dependence(A, basis, size, grid)
     lift, pull = _inverses(response, J, A, basis)
     y_start = rounded(np.where(rest, 0.0, v_c)[basis], grid * speeds[basis])
-    # The least move, in the norm of M, that puts the resting contacts at rest.
+    # The smallest change, in the norm of M, that makes these velocities zero.
     move = lift @ (y_start - pull @ exactly(v_pre))
     moved = float(abs(move).max()) / float(np.abs(v_pre).max())
     return Inclusion(
@@ -244,7 +241,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
 def _notes(
     problem: ImpactProblem, dropped: FloatArray, grid: float, moved: float
 ) -> tuple[str, ...]:
-    """Return sentences on what was rounded and on the contact velocities (c,) that were dropped."""
+    """Return sentences on rounding and on the contact velocities (c,) that were set to zero."""
     words = ("normal velocity", "tangential velocity", "second tangential velocity")
     width = 1 + problem.num_tangents
     snapped = tuple(
@@ -260,10 +257,7 @@ def _notes(
 
 
 def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
-    """Choose a maximal set of rows that are independent in the norm of A, resting ones first.
-
-    Among these the row goes next of which most is independent of those chosen before.
-    """
+    """Choose a maximal set of independent rows by pivoted Cholesky of A, resting ones first."""
     basis: list[int] = []
     scale = np.where(np.diag(A) > 0.0, np.diag(A), 1.0)
     left = A / np.sqrt(np.outer(scale, scale))
@@ -279,7 +273,7 @@ def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
 
 
 def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) -> Exact:
-    """Return every contact velocity as a combination (c, d) of the independent ones."""
+    """Return all contact velocities as combinations (c, d) of the independent ones."""
     weights = np.asarray(np.linalg.solve(A[np.ix_(basis, basis)], A[basis]).T, np.float64)
     units = np.where(size > 0.0, size, 1.0)
     rows = rounded(weights, grid * units[:, None] / units[basis])
@@ -288,9 +282,9 @@ def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) 
 
 
 def _neglected(problem: ImpactProblem, basis: list[int], rows: Exact) -> FloatArray:
-    """Return the share (c,) of every row of J that the independent rows do not give.
+    """Return the share (c,) of every row of J that is independent of the basis.
 
-    J M^-1 J^T squares such shares, and shows none below 1e-8; columns of L^-1 J^T do, M = L L^T.
+    J M^-1 J^T squares such shares and hides those below 1e-8; L^-1 J^T with M = L L^T does not.
     """
     columns = np.linalg.solve(np.linalg.cholesky(problem.M), problem.J.T)
     left = columns - columns[:, basis] @ rows.T.astype(np.float64)
@@ -301,7 +295,7 @@ def _neglected(problem: ImpactProblem, basis: list[int], rows: Exact) -> FloatAr
 def _inverses(
     response: FloatArray, J: FloatArray, A: FloatArray, basis: list[int]
 ) -> tuple[Exact, Exact]:
-    """Return lift (nv, d) and pull (d, nv), of which one is exactly an inverse of the other."""
+    """Return lift (nv, d) and pull (d, nv), with pull @ lift exactly the identity."""
     pull = exactly(J[basis])
     inverse = np.linalg.solve(A[np.ix_(basis, basis)], response[:, basis].T)
     rough = exactly(np.asarray(inverse, np.float64))

@@ -1,8 +1,8 @@
-"""Bound how an impact can end, for any number of contacts: by energy, momentum and separation.
+"""Bound the outcomes by energy, momentum and separation, for any number of contacts.
 
-No order of events is followed. At the end of an impact no contact approaches, the velocity differs
-from the start by a combination of the rates, and energy did not rise. Multipliers turn these three
-into a bound on one direction; whatever they are, it can be checked in rational arithmetic.
+At the end of an impact no contact approaches, the velocity has changed by a combination of the
+rates, and energy has not risen. Multipliers of these three facts bound one direction; any
+multipliers do, and the bound is checked in rational arithmetic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from carom.reach.rational import ZERO, Exact, integers, solve
 from carom.typing import FloatArray
 
 DIGITS = 9
-"""Decimals of their scale to which multipliers and bounds are rounded."""
+"""Decimals to which multipliers and bounds are rounded."""
 
 
 class Limit(NamedTuple):
@@ -34,7 +34,7 @@ class Limit(NamedTuple):
 
 
 def limits(inclusion: Inclusion) -> list[tuple[Limit, Limit]]:
-    """Return for every contact velocity a bound on its negative and one on itself."""
+    """Return bounds on the negative and the positive value of every contact velocity."""
     facets = _facets(all_rates(inclusion), inclusion.dimension)
     return [
         (limit(inclusion, -row, facets), limit(inclusion, row, facets)) for row in inclusion.rows
@@ -42,7 +42,7 @@ def limits(inclusion: Inclusion) -> list[tuple[Limit, Limit]]:
 
 
 def proved_end(inclusion: Inclusion) -> ppl.C_Polyhedron | None:
-    """Return where the impact must end by these bounds; None if a proof fails its check."""
+    """Return the polyhedron of these bounds, or None if a proof fails its check."""
     end = ppl.C_Polyhedron(inclusion.dimension, "universe")
     for normal in _normals(inclusion):
         end.add_constraint(expression(normal) >= 0)
@@ -55,7 +55,7 @@ def proved_end(inclusion: Inclusion) -> ppl.C_Polyhedron | None:
 
 
 def limit(inclusion: Inclusion, direction: Exact, facets: list[Exact]) -> Limit:
-    """Bound one direction, with the best multipliers that floats find."""
+    """Bound one direction with the best multipliers found in floats."""
     normals = _normals(inclusion)
     rows = np.vstack([normals, *(facet / max(map(abs, facet)) for facet in facets)])
     weights = _best_weights(inclusion, direction, rows, len(normals))
@@ -67,7 +67,7 @@ def limit(inclusion: Inclusion, direction: Exact, facets: list[Exact]) -> Limit:
 
 
 def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
-    """Check a bound, exactly and from nothing but its multipliers.
+    """Return whether the multipliers of a bound prove it, exactly.
 
     With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
     and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
@@ -82,7 +82,7 @@ def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
 
 
 def all_rates(inclusion: Inclusion) -> list[Rate]:
-    """Return every rate that some cell has: all contacts touch and stick."""
+    """Return the rates of all cells, which act where all contacts stick."""
     return inclusion.acting((0,) * len(inclusion.forms))
 
 
@@ -113,7 +113,7 @@ def _facets(rates: Sequence[Rate], dimension: int) -> list[Exact]:
 
 
 def _best_weights(inclusion: Inclusion, direction: Exact, rows: Exact, num_normals: int) -> Exact:
-    """Return multipliers >= 0 that make the bound small, rounded; any would do."""
+    """Return rounded multipliers >= 0 that minimize the bound."""
     root = np.linalg.cholesky(inclusion.delassus.astype(np.float64))
     start = inclusion.y_start.astype(np.float64)
     speed = float(np.linalg.norm(np.linalg.solve(root, start)))
@@ -137,7 +137,7 @@ def _best_weights(inclusion: Inclusion, direction: Exact, rows: Exact, num_norma
 
 
 def _root_above(x: mpq) -> mpq:
-    """Return a fraction a little above the square root of x."""
+    """Return a rational slightly above the square root of x."""
     if not x:
         return ZERO
     guess = mpq(float(x) ** 0.5) * (1 + mpq(1, 10**DIGITS))

@@ -19,7 +19,7 @@ ONE = mpq(1)
 
 
 def exactly(array: Any) -> Exact:
-    """Return an array of floats or integers as it is, in rationals."""
+    """Convert an array of floats or integers to rationals without rounding."""
     return np.asarray(np.frompyfunc(mpq, 1, 1)(np.asarray(array)), dtype=object)
 
 
@@ -29,18 +29,18 @@ def identity(n: int) -> Exact:
 
 
 def rounded(array: Any, step: Any) -> Exact:
-    """Round floats to multiples of the greatest power of ten that is at most step."""
+    """Round floats to multiples of the largest power of ten that is at most step."""
     return np.asarray(np.frompyfunc(round_to, 2, 1)(array, step), dtype=object)
 
 
 def round_to(x: float, step: float) -> mpq:
-    """Round x to a multiple of the greatest power of ten that is at most step."""
+    """Round x to a multiple of the largest power of ten that is at most step."""
     unit = Fraction(10) ** math.floor(math.log10(step))
     return mpq(round(Fraction(x) / unit) * unit)
 
 
 def integers(row: Iterable[mpq]) -> list[gmpy2.mpz]:
-    """Scale a vector by a positive number to coprime integers."""
+    """Scale a vector by a positive factor to coprime integers."""
     numbers = list(row)
     common = gmpy2.lcm(*(x.denominator for x in numbers))
     numbers = [x.numerator * (common // x.denominator) for x in numbers]
@@ -49,7 +49,7 @@ def integers(row: Iterable[mpq]) -> list[gmpy2.mpz]:
 
 
 def solve(a: Exact, b: Exact) -> Exact:
-    """Solve a x = b for a square and regular a (n, n) and b (n, k)."""
+    """Solve a x = b for regular a (n, n) and b (n, k)."""
     rows, _ = _reduced(np.hstack([a, b]), len(a))
     return rows[:, len(a) :]
 
@@ -65,7 +65,7 @@ def null_space(matrix: Exact) -> Exact:
 
 
 def _reduced(rows: Exact, width: int) -> tuple[Exact, list[int]]:
-    """Return reduced row echelon form in the first columns, by Gauss and Jordan, and its pivots."""
+    """Return the reduced row echelon form in the first columns, and its pivots."""
     pivots: list[int] = []
     for column in range(width):
         at = len(pivots)

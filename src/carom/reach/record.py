@@ -1,4 +1,4 @@
-"""How an exact set came about: plain numbers from which its search can be run again."""
+"""Record of an exact search, from which it can be run again."""
 
 from __future__ import annotations
 
@@ -27,30 +27,24 @@ LAW = "Routh"
 @final
 @dataclass(frozen=True)
 class SearchRecord:
-    """The options and the length of a search, which decide all that it finds.
+    """Options and length of a search, which determine its result.
 
     Attributes:
-        zero: Share of the energy's velocities below which those of v_pre were taken to be zero.
-        grid: Relative rounding of the data.
-        num_steps: Number of polyhedra that the search took from its list; 0 if nothing collides,
-            so that v_pre stays.
+        zero, grid: Options of `RouthExact`.
+        num_steps: Number of polyhedra taken from the waiting list; 0 if no contact approaches.
     """
 
     zero: float
     grid: float
     num_steps: int
-    # Objects of PPL are neither saved nor pickled; without them the search is run again.
+    # Objects of PPL are neither saved nor pickled; without them the search is repeated.
     _search: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_search": None}
 
     def path_to(self, problem: ImpactProblem, v: ArrayLike, tol: float) -> ImpactPath:
-        """Return how the outcome nearest to v (nv,) comes about.
-
-        Raises:
-            InvalidOption: It is farther away than tol.
-        """
+        """Return the path to the outcome nearest to v (nv,), or raise an error beyond tol."""
         from carom.reach.witness import nearest, path_of, trace
 
         v = np.asarray(v, np.float64)
@@ -63,7 +57,7 @@ class SearchRecord:
         return path_of(problem, trace(search.flow, node, y))
 
     def _replayed(self, problem: ImpactProblem) -> Search:
-        """Return the search, run again if it is not at hand; no clock decides how far it goes."""
+        """Return the search, repeated if necessary for the same number of steps, not seconds."""
         from carom.reach.search import pose
 
         if self._search is None:

@@ -1,8 +1,8 @@
 """Explore every order of events until nothing new is found.
 
-The waiting list holds polyhedra that some motion reaches. What is reached from one of them within
-its cell is kept unless it is known, and its faces and the cells that can be entered from it wait in
-turn. If the list empties, the union of what is known maps into itself: it is the reachable set.
+The waiting list holds polyhedra that a motion reaches. What one of them reaches within its cell is
+kept unless it is known, and its faces and the cells that can be entered from it join the list. If
+the list empties, no motion leaves the union of what is known, which is the reachable set.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from carom.reach.flow import Flow, OutOfTime, Part
 from carom.reach.inclusion import Cell, rationalize
 
 MOST_SPLITS = 8
-"""Maximum number of splits of a polyhedron, to see whether several others cover it together."""
+"""Maximum number of splits of a polyhedron in tests whether others cover it."""
 
 
 @dataclass(eq=False)
 class Node:
-    """What is reached within one cell from one polyhedron.
+    """What is reached within one cell from a polyhedron, entered from the parent (None: start).
 
-    It was entered by a motion out of its parent, which is None at the start. If a larger one took
-    its place it is dropped, and what waits because of it need not.
+    A node is dropped, with what waits because of it, if a larger one contains it.
     """
 
     cell: Cell
@@ -39,7 +38,7 @@ class Node:
 
     @cached_property
     def solid(self) -> Solid:
-        """Return what is reached, with its outline in floats."""
+        """Return what is reached, with vertices and conditions in floats."""
         return Solid(self.reached)
 
 
@@ -48,10 +47,10 @@ class Search:
     """The waiting list, and what is known.
 
     Attributes:
-        flow: The inclusion's motions.
-        starts: Where contacts at rest start the impact, what is taken before all else.
+        flow: Motions of the inclusion.
+        starts: Parts in which contacts at rest start the impact; these are taken first.
         known: Nodes by cell, none of which lies in another.
-        num_steps: Number of polyhedra that were taken from the list.
+        num_steps: Number of polyhedra taken from the list.
     """
 
     flow: Flow
@@ -63,19 +62,18 @@ class Search:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether nothing is missing."""
+        """Return whether the list is empty, so that nothing is missing."""
         return self.num_pushed > 0 and not self.waiting
 
     @property
     def num_polyhedra(self) -> int:
-        """Count the polyhedra that are known."""
+        """Return the number of known polyhedra."""
         return sum(len(nodes) for nodes in self.known.values())
 
     def run(self, max_seconds: float, max_polyhedra: int) -> None:
-        """Go on until the list empties or the budget ends, one polyhedron at least.
+        """Continue until the list is empty or the budget exhausted, with at least one step.
 
-        Time only decides how many steps are taken, never what a step does: a search with as many
-        steps is the same search.
+        Time decides the number of steps only, so a search with as many steps is the same search.
         """
         self.flow.deadline = time.monotonic() + max_seconds
         if not self.num_pushed:
@@ -107,22 +105,21 @@ class Search:
         ]
 
     def stays(self, polyhedron: ppl.C_Polyhedron) -> bool:
-        """Return whether contacts at rest should act, and a polyhedron is where they do not."""
+        """Return whether contacts at rest must act and have not acted in a polyhedron."""
         return bool(self.starts) and bool(self.starts[0].polyhedron.contains(polyhedron))
 
     def _take(self, part: Part, parent: Node | None) -> None:
         polyhedron, cell = part
         known = self.known.get(cell, [])
-        # A node enters several cells whole; its outline is read off once.
+        # A node may enter several cells as a whole; reuse its floats.
         is_whole = parent is not None and polyhedron is parent.reached
         solid = parent.solid if parent is not None and is_whole else Solid(polyhedron)
-        # What is known is closed under the cell's motions: where the part lies in it, so does
-        # all that is reached from there.
+        # Motions of the cell do not leave what is known, so what a covered part reaches is known.
         if is_covered(solid, [node.solid for node in known], MOST_SPLITS):
             return
         node = self._reach(part, parent)
         is_final = self.flow.inclusion.is_final(cell)
-        # Asked before anything is noted, because time may run out meanwhile.
+        # Before any change of state, because this may run out of time.
         larger = [] if is_final else self.flow.entries(cell)
         held = held_by(node.solid, [other.solid for other in known])
         for other, is_held in zip(known, held, strict=True):
@@ -142,23 +139,23 @@ class Search:
         return Node(cell, polyhedron, reached, parent)
 
     def _push(self, part: Part, parent: Node | None) -> None:
-        """Let a part wait; small cells go first, whose outcomes feed the many that are larger."""
+        """Add a part to the waiting list; small cells go first, as they lead to larger ones."""
         self.num_pushed += 1
         size = sum(map(abs, part.cell))
         heappush(self.waiting, (size, self.num_pushed, part, parent))
 
 
 def pose(problem: ImpactProblem, *, zero: float, grid: float) -> Search:
-    """Return the search of an impact, not yet begun."""
+    """Return the search of an impact, before its first step."""
     flow = Flow(rationalize(problem, zero=zero, grid=grid))
     return Search(flow, _first_motions(flow) if problem.starts_at_rest else [])
 
 
 def _first_motions(flow: Flow) -> list[Part]:
-    """Return the start of an exact search once for every closed cell in which it can move.
+    """Return the start once for every closed cell in which it can move.
 
-    A motion that no contact approaches on is one along the face of a cell in which one does: it
-    is found there too, and the search ends it where it came to.
+    In a final cell the search would stop at once, so it is replaced by a neighbour in which a
+    contact approaches, whose face it is.
     """
     start = flow.start()
     block, is_final = flow.inclusion.block, flow.inclusion.is_final

@@ -1,8 +1,8 @@
-"""Find the post-impact set of an impact within a budget: exactly, or from outside.
+"""Compute the post-impact set of an impact within a budget, or an outer set.
 
-A search is tried first. If it does not end, its start is enclosed by a set that no motion leaves:
-if that adds nothing to what was found, nothing is missing. When the budget ends, such sets bound
-the outcomes from outside; where none is found in time, energy and momentum do.
+A search is tried first. If it does not terminate, the start is enclosed by a set that no motion
+leaves; if that adds no outcomes, nothing is missing. When the budget is exhausted, such a set is
+the outer set; if none is found in time, energy and momentum give one.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
 
 MOST_DIMENSIONS = 6
-"""Most independent contact velocities: beyond, one operation on polyhedra can take minutes, and
-could not be stopped when the budget ends."""
+"""Maximum number of independent contact velocities of a search. With more, one operation on
+polyhedra can take minutes and exceed any budget."""
 
 MOST_DIMENSIONS_OUTSIDE = 10
-"""The same for bounds: in more dimensions they have thousands of corners."""
+"""The same for outer sets, which have thousands of vertices in more dimensions."""
 
 MOST_CELLS = 5000
-"""Most choices of what all contacts do, in space: beyond, say with three contacts, to list those
-that can follow one takes minutes."""
+"""Maximum number of cells in space. With more, e.g. with three contacts, listing the neighbours of
+one takes minutes."""
 
 FIRST_LOOK = 0.05
-"""Share of the time after which the start is enclosed: if that adds nothing, nothing is missing."""
+"""Share of the time after which an enclosure is tried."""
 
 NEGLIGIBLE = 1e-9
-"""Share of a contact velocity that may be dropped, as in `zero` and in what counts as sticking."""
+"""Share of a contact velocity that may be dropped, as in the default of `zero`."""
 
 CHECK = 1e-8
-"""Tolerance of the check of every complete set, as a share of what the energy could give: ten times
-what is taken to be zero, for ill-conditioned data."""
+"""Tolerance of the check of complete sets, as a share of what the energy could give: ten times the
+default of `zero`."""
 
-ADVICE = "allow more with max_seconds and max_polyhedra, or sample with carom.Routh"
+ADVICE = "raise max_seconds and max_polyhedra, or sample with carom.Routh"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take, what to do when that ends, and how to round: see `RouthExact`."""
+    """Options of `RouthExact`."""
 
     max_seconds: float
     max_polyhedra: int
@@ -70,9 +70,7 @@ class Budget:
 def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
     """Return all outcomes, or an outer set without samples; None if contacts at rest cannot act.
 
-    Raises:
-        NotResolvedExactly: The budget ended, and on_budget is "raise"; or the contacts are too
-            many, or too close to dependent, for any set.
+    `NotResolvedExactly` is raised as `RouthExact` documents.
     """
     if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
         return nothing_happens(problem)
@@ -85,14 +83,14 @@ def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
 
 
 def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
-    """Return why no budget would do for an exact search, if so."""
+    """Return why an impact is too large for an exact search, or None."""
     if inclusion.dimension > MOST_DIMENSIONS:
         return (
             f"{inclusion.dimension} independent contact velocities are too many for an exact set "
             f"(at most {MOST_DIMENSIONS})"
         )
     m, k = problem.num_contacts, problem.num_directions
-    # A contact has at least 2 k + 1 ways to slide or stick; to count them takes k^2.
+    # A contact has at least 2 k + 1 friction cells; computing `frictions` takes k^2.
     if problem.num_tangents > 1 and (
         (3 * (2 * k + 1)) ** m > MOST_CELLS or (3 * len(inclusion.frictions)) ** m > MOST_CELLS
     ):
@@ -105,7 +103,7 @@ def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
 
 @dataclass(eq=False)
 class _Task:
-    """One impact, what may be spent on it, and what is known and what waits."""
+    """An impact with its budget and its search."""
 
     problem: ImpactProblem
     budget: Budget
@@ -131,7 +129,7 @@ class _Task:
         end = time.monotonic() + seconds
         self.search.run(FIRST_LOOK * seconds, polyhedra)
         if not self.search.is_complete:
-            # Some searches never end, though all that can happen is found early.
+            # Some searches never terminate, although all outcomes are found early.
             cover = self.enclosed(self.joined, FIRST_LOOK * seconds)
             if cover is not None and self.adds_nothing(cover):
                 return self.complete("a set that no motion leaves adds nothing to what was found")
@@ -144,15 +142,15 @@ class _Task:
         return self.outer(f"the budget of {ended} ended")
 
     def check_rank(self) -> None:
-        """Refuse contacts of which too little is independent to resolve, and too much to drop."""
+        """Raise an error if contacts are neither dependent nor independent enough."""
         neglected = self.inclusion.neglected
         if neglected.max() > NEGLIGIBLE:
             k = int(neglected.argmax())
             raise NotResolvedExactly(
-                f"not resolved exactly: only {neglected[k]:.1g} of the velocity of contact "
+                f"only {neglected[k]:.1g} of the velocity of contact "
                 f"{self.problem.contacts[k // self.inclusion.width]} is independent of the others, "
-                f"which is too little for exact arithmetic; make them depend exactly, or sample "
-                f"with carom.Routh",
+                f"which is too little for exact arithmetic",
+                "make them depend exactly, or sample with carom.Routh",
                 self.problem,
             )
 
@@ -165,9 +163,9 @@ class _Task:
         return found
 
     def check_physics(self, found: PolyhedralSet) -> None:
-        """Refuse a set in which a contact of the problem approaches, or energy has risen."""
+        """Raise an error if a contact approaches, or energy has risen, in the set found."""
         problem, v = self.problem, found.v_post
-        # What floats leave of zero where large velocities cancel.
+        # Rounding errors where large velocities cancel.
         noise = 1e-12 * np.abs(v) @ np.abs(problem.J_n).T
         approach = (-(v @ problem.J_n.T) - noise).max(axis=0) / problem.space.velocity_unit
         gain = float(np.sqrt(2.0 * problem.kinetic_energy(v).max())) / problem.energy_norm - 1.0
@@ -175,15 +173,16 @@ class _Task:
             name = problem.contacts[int(approach.argmax())]
             what = f"{name} still approaches" if approach.max() > CHECK else "energy rises"
             raise NotResolvedExactly(
-                f"not resolved exactly: {what} in the set that was found, because the data are too "
-                f"ill-conditioned to be rounded to {self.budget.grid:g}; sample with carom.Routh",
+                f"{what} in the set that was found, because the data are too ill-conditioned to be "
+                f"rounded to {self.budget.grid:g}",
+                "sample with carom.Routh",
                 problem,
             )
 
     def enclosed(self, find: Callable[[float], Cover | None], max_seconds: float) -> Cover | None:
-        """Return polyhedra by cell that no motion leaves, if they are found and pass the check."""
+        """Return polyhedra by cell that no motion leaves, if found and checked in time."""
         cover = find(max_seconds)
-        # The check takes a start at which nothing collides for an end, and asks no more.
+        # The check takes a start without collision for an end; check the first motions here.
         if (
             cover is not None
             and all(is_inside(p, cover.get(cell, [])) for p, cell in self.search.starts)
@@ -193,7 +192,7 @@ class _Task:
         return None
 
     def closed(self, max_seconds: float) -> Cover | None:
-        """Return what a search reaches that is closed from outside, if it is in time."""
+        """Return what a search with relaxed conditions reaches, if it terminates in time."""
         closing = Closing(self.search.flow, self.search.starts)
         closing.run(max_seconds, self.budget.max_polyhedra)
         if not closing.is_complete:
@@ -201,12 +200,12 @@ class _Task:
         return {cell: [node.reached for node in nodes] for cell, nodes in closing.known.items()}
 
     def joined(self, max_seconds: float) -> Cover | None:
-        """Return one polyhedron per cell that holds all that is reached, if found in time."""
+        """Return one polyhedron per cell that contains all that is reached, if found in time."""
         envelope = enclose(self.search.flow, self.energy, max_seconds)
         return envelope and {cell: [polyhedron] for cell, polyhedron in envelope.items()}
 
     def adds_nothing(self, cover: Cover) -> bool:
-        """Return whether the ends in a set that no motion leaves are all known to be reached."""
+        """Return whether the search has already reached all ends in a set."""
         known = self.search.known
         return all(
             is_inside(end, [node.reached for node in known.get(cell, [])])
@@ -214,7 +213,7 @@ class _Task:
         )
 
     def ends(self, cover: Cover) -> list[tuple[Cell, ppl.C_Polyhedron]]:
-        """Return the polyhedra in which the impact is over."""
+        """Return the polyhedra of final cells."""
         return [
             (cell, polyhedron)
             for cell, polyhedra in cover.items()
@@ -223,15 +222,13 @@ class _Task:
         ]
 
     def outer(self, reason: str) -> PolyhedralSet:
-        """Return an outer set, or say why there is none."""
+        """Return an outer set, or raise an error."""
         if self.budget.on_budget == "raise":
-            raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; {ADVICE}, or take on_budget='outer'", self.problem
-            )
+            raise NotResolvedExactly(reason, f"{ADVICE}, or use on_budget='outer'", self.problem)
         if self.inclusion.dimension > MOST_DIMENSIONS_OUTSIDE:
             raise NotResolvedExactly(
-                f"not resolved exactly: {reason}, and for an outer set (at most "
-                f"{MOST_DIMENSIONS_OUTSIDE}); sample with carom.Routh",
+                f"{reason}, and for an outer set (at most {MOST_DIMENSIONS_OUTSIDE})",
+                "sample with carom.Routh",
                 self.problem,
             )
         for find in () if self.too_much else (self.closed, self.joined):
@@ -243,16 +240,15 @@ class _Task:
         return self.limits(reason)
 
     def limits(self, reason: str) -> PolyhedralSet:
-        """Return bounds by energy, momentum and separation alone."""
+        """Return the bounds by energy, momentum and separation."""
         end = proved_end(self.inclusion)
         if end is None:
             raise NotResolvedExactly(
-                f"not resolved exactly: {reason}; no outer set was found either; {ADVICE}",
-                self.problem,
+                f"{reason}; no outer set was found either", ADVICE, self.problem
             )
         how = (
-            f"{reason}; the outer set follows no order of events: it is bounds by energy, momentum "
-            f"and separation, which are loose, each with a proof that was checked"
+            f"{reason}; the outer set consists of proved but loose bounds by energy, momentum and "
+            f"separation"
         )
         kind = "not told apart"
         return self._polyhedral((_in_velocities(self.inclusion, end, kind),), (kind,), False, how)
@@ -279,9 +275,9 @@ class _Task:
             kinds=kinds,
             is_complete=is_complete,
             notes=(how, *self.inclusion.notes),
-            # The start is known wherever there is a search, however short.
+            # A search knows its start, however short it is.
             num_polyhedra=0 if self.too_much else max(1, search.num_polyhedra),
-            # A point of an outer set need not be an outcome, to which there is a path.
+            # Points of an outer set need not be outcomes, so they have no path.
             origin=record if is_complete else None,
         )
 
@@ -292,9 +288,9 @@ class _Task:
 
 
 def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str) -> Polytope:
-    """Return a polytope of contact coordinates in velocities.
+    """Return a polytope of contact coordinates as one of velocities.
 
-    The velocity cannot leave v_start + range(M^-1 J^T), which gives the first equations.
+    The first equations say that the velocity stays in v_start + range(M^-1 J^T).
     """
     corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
     conditions: list[Exact] = []
@@ -307,17 +303,17 @@ def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str
 
 
 def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Exact:
-    """Turn c . y + c0 >= 0 into a row (a, b) of a . v <= b."""
-    # PPL may leave out zeros at the end.
+    """Convert c . y + c0 >= 0 to a row (a, b) of a . v <= b."""
+    # PPL may omit trailing zeros.
     coefficients = constraint.coefficients()
     factors = np.full(inclusion.dimension, ZERO)
     factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
     row = factors @ inclusion.pull
-    # pull v - y is the same for every y and its velocity.
+    # pull v - y is constant.
     offset = row @ inclusion.v_start - factors @ inclusion.y_start
     return np.append(row, constraint.inhomogeneous_term() + offset)
 
 
 def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:
-    """Return rows in numbers that need no GMP, to keep and to save."""
+    """Return rows as fractions of the standard library, which can be saved."""
     return tuple(tuple(Fraction(int(x.numerator), int(x.denominator)) for x in row) for row in rows)

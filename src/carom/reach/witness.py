@@ -1,7 +1,7 @@
-"""Find how a velocity is reached: a sequence of straight motions through cells.
+"""Find the straight motions through cells that lead to a velocity.
 
-Every polyhedron of a search knows where it came from. Backwards from a point, a linear program in
-each cell finds where the motion entered it, and how much each contact acted.
+Backwards from a point, a linear program in each cell finds the point where the motion entered it
+and the impulse of each contact.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from carom.typing import FloatArray
 
 
 class Step(NamedTuple):
-    """A straight motion within one closed cell, and the impulses (c,) of all contacts in it."""
+    """A straight motion within a closed cell, with the impulses (c,) of all contacts."""
 
     cell: Cell
     impulse: Exact
 
 
 def nearest(inclusion: Inclusion, nodes: Sequence[Node], v: FloatArray) -> tuple[Node, Exact]:
-    """Return the point y of what nodes reach that is nearest to a velocity (nv,), and its node."""
+    """Return the node and the point y in it nearest to a velocity (nv,)."""
     y = inclusion.coordinates(exactly(v))
     found = [(node, *_nearest(node.reached, y)) for node in nodes]
     node, point, _ = min(found, key=lambda each: each[2])
@@ -40,7 +40,7 @@ def nearest(inclusion: Inclusion, nodes: Sequence[Node], v: FloatArray) -> tuple
 
 
 def trace(flow: Flow, node: Node, y: Exact) -> list[Step]:
-    """Return the motions that lead from the start to a point y of what a node reaches."""
+    """Return the motions that lead from the start to a point y of a node."""
     steps: list[Step] = []
     at: Node | None = node
     while at is not None:
@@ -53,11 +53,7 @@ def trace(flow: Flow, node: Node, y: Exact) -> list[Step]:
 
 
 def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
-    """Write motions in floats; velocities follow from the impulses.
-
-    A path leads to a velocity in floats, which lies beside the vertex that is meant. What contacts
-    do on that last bit of the way is no part of the story, and is left out.
-    """
+    """Return motions as a path in floats, without tiny impulses, which are rounding errors of v."""
     m, width = problem.num_contacts, 1 + problem.num_tangents
     impulses = np.array([step.impulse.astype(np.float64) for step in steps])
     blocks = impulses.reshape(len(steps), m, width)
@@ -69,7 +65,7 @@ def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
 
 
 def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
-    """Describe what every contact does in a cell, where impulses (m, 1 + d) act."""
+    """Return the mode of every contact in a cell where impulses (m, 1 + d) act."""
     width = len(cell) // len(blocks)
     return tuple(
         describe_mode(cell[i * width : (i + 1) * width], block) for i, block in enumerate(blocks)
@@ -77,7 +73,7 @@ def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
 
 
 def _nearest(polyhedron: ppl.C_Polyhedron, y: Exact) -> tuple[Exact, gmpy2.mpq]:
-    """Return a point of a polyhedron whose largest coordinate difference to y is least."""
+    """Return the point of a polyhedron nearest to y in the maximum norm, and its distance."""
     d = len(y)
     program = ppl.MIP_Problem(d + 1)
     program.add_constraints(polyhedron.minimized_constraints())
@@ -93,7 +89,7 @@ def _nearest(polyhedron: ppl.C_Polyhedron, y: Exact) -> tuple[Exact, gmpy2.mpq]:
 
 
 def _enter(entered: ppl.C_Polyhedron, rays: Sequence[Rate], y: Exact) -> tuple[Exact, Exact]:
-    """Find a point p of a polyhedron and weights w >= 0 with p + sum w r = y, of least sum."""
+    """Return p in a polyhedron and weights w >= 0 of least sum with p + sum w r = y."""
     d = len(y)
     program = ppl.MIP_Problem(d + len(rays))
     program.add_constraints(entered.minimized_constraints())
