@@ -7,7 +7,6 @@ contact velocities by A lambda, whatever the robot looks like.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -17,7 +16,7 @@ import numpy as np
 from carom.errors import InvalidProblem
 from carom.kernels import paths
 from carom.kernels.lemke import equilibrate
-from carom.typing import FloatArray
+from carom.typing import ArrayLike, FloatArray
 
 MOST_DIRECTIONS = 1024
 """The polygon then differs from the circle by 5e-6; an LCP has m (3 + k) unknowns."""
@@ -74,12 +73,13 @@ class ContactSpace:
         """Count the coordinates of one contact, 1 + d."""
         return 1 + self.directions.shape[1]
 
-    def part(self, contacts: Sequence[int]) -> ContactSpace:
+    def part(self, contacts: ArrayLike) -> ContactSpace:
         """Return some of the contacts alone."""
-        own = np.arange(len(self.A)).reshape(-1, self.width)[contacts].ravel()
-        A = np.ascontiguousarray(self.A[np.ix_(own, own)])
-        units = self.velocity_unit[contacts], self.impulse_unit[contacts]
-        return ContactSpace(A, self.mu[contacts], self.directions, *units)
+        own = np.asarray(contacts)
+        rows = (own[:, None] * self.width + np.arange(self.width)).ravel()
+        A = np.ascontiguousarray(self.A[np.ix_(rows, rows)])
+        units = self.velocity_unit[own], self.impulse_unit[own]
+        return ContactSpace(A, self.mu[own], self.directions, *units)
 
     @cached_property
     def kernel(self) -> paths.Space:

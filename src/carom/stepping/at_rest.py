@@ -89,7 +89,7 @@ class FirstSteps:
             own = np.repeat(acting, space.width)
             # A contact with the cap 0 cannot act, and is as if it were not there.
             limits = np.full(len(subset), FIRST_STEP)
-            solutions = _solutions(space.part(list(subset)), scale * v_c[own], limits)
+            solutions = _solutions(space.part(subset), scale * v_c[own], limits)
             spread = np.zeros((len(solutions), len(v_c)))
             spread[:, own] = solutions
             impulses.append(spread)
