@@ -50,8 +50,8 @@ Rule = namedtuple("Rule", "v_c caps last_caps max_steps draw selection seed poin
 RANDOM, LEMKE = range(2)
 FINISHED, UNFINISHED, FAILED = range(3)
 MOST_FAILURES = 50
-"""So many steps of a sample may lack an accurate solution. Where contacts nearly rest, rounding of
-what is large can count as much as what is left to do; other caps then lead on."""
+"""Maximum number of a sample's steps without an accurate solution. Where contacts nearly rest,
+rounding of what is large can count as much as what is left to do; other caps then lead on."""
 
 
 @inlined
@@ -86,7 +86,7 @@ def _write_single(u, i, c, width, alone):
 def _take(A, info, piece, first, part, width, u, impulse, totals, sample, c):
     """Add an impulse of as many coordinates as `part`, from `first` on; return whether it pushed.
 
-    That is an impulse of all contacts or of the only one that acts. Other velocities change too.
+    That is an impulse of all contacts, or of the only one that acts.
     """
     moved = False
     for b in range(0, len(part), len(width)):
@@ -149,8 +149,8 @@ def run_chunk(
     (n, steps, 2 c + 2 m + 1): v_c after it, impulse, caps, modes, and the piece if it was found in
     `table` (else -1). Steps beyond its length, which may be 0, are not recorded.
     """
-    # The loop is one function: a dozen states go from step to step, and handing them to parts that
-    # are not inlined, or back from parts that are, as a tuple, costs more than a step.
+    # One long function: a dozen variables go from step to step, and what could be split off without
+    # handing them over and back is split off already, into inlined parts.
     # Tuples are unpacked once: each access in the loop would count references.
     c, m, extent = extents
     width, _, extent1 = single_extents

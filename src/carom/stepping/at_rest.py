@@ -34,11 +34,12 @@ SMALLEST_STEP = 1e-7
 """Smallest such cap: what the step does must be seen beside `COLLIDING`."""
 
 SHARES = (0.125, 0.5, 1.0)
-"""So far the first step goes, of how far the motion is straight. From a state that is within a step
-of rest, samples could end where they began: steps mistake what is closer than their size."""
+"""Lengths of the first step, as shares of how far the motion is straight. From a state that is
+within a step of rest, samples could end where they began: steps mistake what is closer than their
+size."""
 
 MOST_SUBSETS = 5
-"""Up to so many contacts at rest, every subset of them is tried."""
+"""Maximum number of contacts at rest of which every subset is tried."""
 
 NUM_TRIALS = 64
 """Covering vectors of Lemke's algorithm, where contacts have too many modes to try them all."""

@@ -17,10 +17,10 @@ from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
 
 MOST_MODES = 10**6
-"""So many choices of modes are tried one by one, at most."""
+"""Maximum number of choices of modes that are tried one by one."""
 
 MOST_SOLUTIONS = 4096
-"""So many solutions are listed, at most."""
+"""Maximum number of solutions that are listed."""
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:

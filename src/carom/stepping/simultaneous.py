@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,37 +22,34 @@ CONTINUUM = "contacts depend on each other, so that outcomes may be ends of a co
 PIVOTING = "the contacts have too many modes to try them all, and outcomes are found by pivoting"
 
 
-class Simultaneous(NamedTuple):
-    """Dimensionless impulses (n, c) of the solutions, and why some may be missing."""
+def solve_simultaneous(
+    problem: ImpactProblem, num_trials: int, seed: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return dimensionless impulses (n, c) of the solutions, and why some may be missing.
 
-    impulses: FloatArray
-    notes: tuple[str, ...]
-
-
-def solve_simultaneous(problem: ImpactProblem, num_trials: int, seed: int) -> Simultaneous:
-    """Find every solution by trying all modes, or what pivoting finds where they are too many.
-
-    Raises:
-        ImpactNotResolved: No solution was found; for a problem that collides there always is one.
+    All modes are tried or, where they are too many, solutions found by pivoting. That there is none
+    is an error: a problem that collides always has one.
     """
     space = problem.space
     R, y = _energy_coordinates(problem)
     if not pieces.can_try_all_modes(space, capped=False):
-        return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (PIVOTING,))
+        return _by_pivoting(problem, R, y, num_trials, seed), (PIVOTING,)
     impulses = pieces.modes_and_impulses(space, problem.start, None)[1]
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
-    more, doubtful = _by_modes(problem, R, y)
+    more = np.empty((pieces.MOST_SOLUTIONS, len(R)))
+    count, doubtful = kernel.solutions(R, space.mu, space.directions, y, more)
+    pieces.refuse_too_many(count)
     # What the Delassus matrix resolves comes first; the rest is lost in its rounding.
-    found = np.concatenate([impulses, more])
+    found = np.concatenate([impulses, more[:count]])
     found = found[distinct_rows(found @ R, DISTINCT)]
     notes: tuple[str, ...] = (DIGITS,) if doubtful else ()
     if not len(found):
-        return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (DIGITS,))
+        return _by_pivoting(problem, R, y, num_trials, seed), (DIGITS,)
     lengths = np.linalg.norm(R, axis=1, keepdims=True)
     unit = R / np.where(lengths > 0.0, lengths, 1.0)
     if len(found) > 1 and np.linalg.matrix_rank(unit, tol=DEPENDENT) < len(unit):
         notes += (CONTINUUM,)
-    return Simultaneous(found, notes)
+    return found, notes
 
 
 def _energy_coordinates(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
@@ -77,15 +74,6 @@ def _are_solutions(
         for own, impulse in zip(after, impulses, strict=True)
     ]
     return energy & np.array(fits, np.bool_)
-
-
-def _by_modes(problem: ImpactProblem, R: FloatArray, y: FloatArray) -> tuple[FloatArray, bool]:
-    """Return the solutions (n, c) of all modes, and whether digits did not suffice for some."""
-    space = problem.space
-    impulses = np.empty((pieces.MOST_SOLUTIONS, len(R)))
-    count, doubtful = kernel.solutions(R, space.mu, space.directions, y, impulses)
-    pieces.refuse_too_many(count)
-    return impulses[:count], bool(doubtful)
 
 
 def _by_pivoting(

@@ -25,13 +25,13 @@ MOST_TABULATED = 400
 the default eight friction directions."""
 
 MOST_MET = 256
-"""Where pieces are filled as met, so many are kept, the most frequent ones."""
+"""Maximum number of pieces that are kept where they are filled as met, the most frequent ones."""
 
 MOST_COMPARED = 64
 """Up to this many pieces it pays to find out in advance which of them overlap."""
 
 MOST_GUESSES = 3
-"""So many likely pieces are tried one by one before all are gone through."""
+"""Maximum number of likely pieces that are tried one by one before all are gone through."""
 
 MOST_UNROLLED = 2
 """Up to this many planar contacts, kernels are compiled for the very number of contacts."""
@@ -66,13 +66,6 @@ class Trial:
     modes: IntArray  # (n, m) the modes of each
     piece: IntArray  # (n,) the piece of each, -1 where only one contact acted or none was known
     before: IntArray  # (n,) the last piece before it, -1 where there was none
-
-    def single_steps(self, i: int, width: int) -> tuple[FloatArray, IntArray]:
-        """Return velocities and cap, and the modes, of the steps in which contact i acted alone."""
-        caps = self.u[:, -self.modes.shape[1] :]
-        alone = (caps[:, i] > 0.0) & ((caps > 0.0).sum(axis=1) == 1)
-        own = self.u[alone, i * width : (i + 1) * width]
-        return np.column_stack([own, caps[alone, i]]), self.modes[alone, i]
 
 
 def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None) -> Table:
@@ -218,7 +211,10 @@ def _likely_singles(space: ContactSpace, pieces: Pieces, i: int, trial: Trial | 
     index[pieces.modes[:, 0]] = np.arange(len(pieces))
     rows, modes = np.empty(0, np.int64), np.empty(0, np.int64)
     if trial is not None:
-        u, modes = trial.single_steps(i, space.width)
+        caps = trial.u[:, -space.num_contacts :]
+        alone = (caps[:, i] > 0.0) & ((caps > 0.0).sum(axis=1) == 1)
+        own = trial.u[alone, i * space.width : (i + 1) * space.width]
+        u, modes = np.column_stack([own, caps[alone, i]]), trial.modes[alone, i]
         rows = plain(search.single_context)(u.T, 0, single_extents(space)[0])
     return index[_most_met(rows, modes, NUM_GLANCES, len(index))]
 
