@@ -11,11 +11,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 8
-"""How many products `signs` sums at once: as many doubles as the widest registers hold."""
-
-ALL = 2**LANES - 1
-"""The answer of `signs` where every product is positive."""
+LANES = 8  # how many products `signs` sums at once: as many doubles as the widest registers hold
+ALL = 2**LANES - 1  # the answer of `signs` where every product is positive
 
 _FUSED = ("contract",)
 

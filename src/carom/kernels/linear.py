@@ -1,6 +1,6 @@
 """Solve small dense linear systems without leaving compiled code."""
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined, kernel
 from carom.kernels.tolerances import SINGULAR
 
 
@@ -56,7 +56,7 @@ def norm_inf(x):
     return largest
 
 
-@kernel
+@inlined
 def dot(x, y, total=0.0):
     """Return the sum of products of two vectors, whatever their layout, added to a total."""
     for i in range(x.shape[0]):

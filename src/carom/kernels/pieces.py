@@ -117,8 +117,10 @@ def _solve_modes(A, mu, D, modes, work, L):
         return 0
     for a in range(c):
         for j in range(c + m):
-            start = caps[a, j - c] if j >= c else 0.0
-            L[a, j] = dot(basis[a, :size], unknown[:size, j], start)
+            total = caps[a, j - c] if j >= c else 0.0
+            for s in range(size):
+                total += basis[a, s] * unknown[s, j]
+            L[a, j] = total
     return sign
 
 
@@ -128,7 +130,9 @@ def _normalize(C, row):
     square = dot(C[row], C[row])
     if square < VANISHING * VANISHING:
         return row
-    C[row] /= np.sqrt(square)
+    length = np.sqrt(square)
+    for j in range(C.shape[1]):
+        C[row, j] /= length
     return row + 1
 
 
@@ -136,15 +140,15 @@ def _normalize(C, row):
 def _normal_conditions(mode, F, n, cap, capped, L, after, C, row):
     """Write the inequalities of a contact's normal direction."""
     if mode == 0 or mode > F:
-        C[row] = after[n]
-        if mode > F:
-            C[row] *= -1.0
+        sign = 1.0 if mode == 0 else -1.0
+        for j in range(C.shape[1]):
+            C[row, j] = sign * after[n, j]
         return _normalize(C, row)
     C[row] = L[n]
     row = _normalize(C, row)
     if capped:
-        C[row] = L[n]
-        C[row] *= -1.0
+        for j in range(C.shape[1]):
+            C[row, j] = -L[n, j]
         C[row, cap] += 1.0
         row = _normalize(C, row)
     return row
@@ -181,9 +185,10 @@ def _tangent_conditions(friction, n, mu, D, L, after, C, row):
         corner = friction - 1
         for turn in range(1 if d == 1 else 2):
             other = (corner + (1 if turn == 0 else k - 1)) % k
-            C[row] = 0.0
-            for t in range(d):
-                C[row] += (D[other, t] - D[corner, t]) * after[n + 1 + t]
+            for j in range(size):
+                C[row, j] = 0.0
+                for t in range(d):
+                    C[row, j] += (D[other, t] - D[corner, t]) * after[n + 1 + t, j]
             row = _normalize(C, row)
     else:
         row = _edge_conditions((friction - 1) % k, n, mu, D, L, after, C, row)

@@ -33,11 +33,8 @@ from carom.kernels.tolerances import MATCH
 
 Table = namedtuple("Table", "data info links hints guesses")
 
-NUM_ETAS = 4
-"""Number of directions in which a step on a face may be moved off it."""
-
-NUM_GLANCES = 8
-"""Number of contexts of a step after each piece."""
+NUM_ETAS = 4  # number of directions in which a step on a face may be moved off it
+NUM_GLANCES = 8  # number of contexts of a step after each piece
 
 MOST_SOLUTIONS = 64
 

@@ -30,16 +30,14 @@ FIRST_STEP = 1e-3
 """Largest dimensionless cap of the step that tells how contacts can begin to act. Small, because
 friction of the step's end acts during all of it."""
 
-SMALLEST_STEP = 1e-7
-"""Smallest such cap: what the step does must be seen beside `COLLIDING`."""
+SMALLEST_STEP = 1e-7  # smallest such cap: what the step does must be seen beside `COLLIDING`
 
 SHARES = (0.125, 0.5, 1.0)
 """Lengths of the first step, as shares of how far the motion is straight. From a state that is
 within a step of rest, samples could end where they began: steps mistake what is closer than their
 size."""
 
-MOST_SUBSETS = 5
-"""Maximum number of contacts at rest of which every subset is tried."""
+MOST_SUBSETS = 5  # maximum number of contacts at rest of which every subset is tried
 
 NUM_TRIALS = 64
 """Covering vectors of Lemke's algorithm, where contacts have too many modes to try them all."""

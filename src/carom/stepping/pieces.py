@@ -16,11 +16,8 @@ from carom.kernels import pieces as kernel
 from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
 
-MOST_MODES = 10**6
-"""Maximum number of choices of modes that are tried one by one."""
-
-MOST_SOLUTIONS = 4096
-"""Maximum number of solutions that are listed."""
+MOST_MODES = 10**6  # maximum number of choices of modes that are tried one by one
+MOST_SOLUTIONS = 4096  # maximum number of solutions that are listed
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:

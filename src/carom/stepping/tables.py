@@ -27,8 +27,7 @@ the default eight friction directions."""
 MOST_MET = 256
 """Maximum number of pieces that are kept where they are filled as met, the most frequent ones."""
 
-MOST_COMPARED = 64
-"""Up to this many pieces it pays to find out in advance which of them overlap."""
+MOST_COMPARED = 64  # up to this many pieces it pays to find out in advance which of them overlap
 
 MOST_GUESSES = 3
 """Maximum number of likely pieces that are tried one by one before all are gone through."""
