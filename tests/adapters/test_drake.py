@@ -5,22 +5,17 @@ import sys
 
 import numpy as np
 import pytest
-
-pytest.importorskip("pydrake")
-# Skips where Pinocchio or example-robot-data is not installed.
-real_robots = pytest.importorskip("tests.reference.real_robots")
-
-from pydrake.geometry import Box, Capsule, Cylinder, Sphere  # noqa: E402
-from pydrake.multibody.plant import (  # noqa: E402
+from pydrake.geometry import Box, Capsule, Cylinder, Sphere
+from pydrake.multibody.plant import (
     DiscreteContactApproximation,
     MultibodyPlant,
 )
-from pydrake.multibody.tree import RevoluteJoint, SpatialInertia  # noqa: E402
+from pydrake.multibody.tree import RevoluteJoint, SpatialInertia
 
-import carom  # noqa: E402
-from carom.adapters.drake import DrakeSystem, HalfSpace, scene_contacts  # noqa: E402
-from tests.reference import drake_robots  # noqa: E402
-from tests.reference.landings import check_landing  # noqa: E402
+import carom
+from carom.adapters.drake import DrakeSystem, HalfSpace, scene_contacts
+from tests.reference import drake_robots, real_robots
+from tests.reference.landings import check_landing
 
 EXACT = 1e-10
 STEP = 1e-5

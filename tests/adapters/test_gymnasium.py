@@ -4,17 +4,13 @@ import copy
 import pickle
 import warnings
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
-pytest.importorskip("mujoco")
-gymnasium = pytest.importorskip("gymnasium")
-pytest.importorskip("imageio")
-
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-
-import carom  # noqa: E402
-from carom.adapters.gymnasium import SetValuedImpacts  # noqa: E402
+import carom
+from carom.adapters.gymnasium import SetValuedImpacts
 
 NAMES = ("Walker2d-v5", "Hopper-v5", "Ant-v5", "Humanoid-v5")
 every_environment = pytest.mark.parametrize("name", NAMES)

@@ -1,16 +1,14 @@
 """A system of MuJoCo against finite differences of MuJoCo's own kinematics and energies."""
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("gymnasium")
-
-import carom  # noqa: E402
-from carom.adapters.engine import tangents  # noqa: E402
-from carom.adapters.mujoco import MujocoSystem  # noqa: E402
-from tests.reference.mujoco_robots import (  # noqa: E402
+import carom
+from carom.adapters.engine import tangents
+from carom.adapters.mujoco import MujocoSystem
+from tests.reference.mujoco_robots import (
     ROBOTS,
     WIDE,
     landing,

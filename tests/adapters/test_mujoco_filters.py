@@ -1,11 +1,10 @@
 """Which contacts of a MuJoCo model there are: by its filters, pairs, margins and gaps."""
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-
-from carom.adapters.mujoco import MujocoSystem, impact_problem  # noqa: E402
+from carom.adapters.mujoco import MujocoSystem, impact_problem
 
 # Arm and hand overlap, as neighbours do; two balls touch each other and the floor.
 SCENE = """<mujoco><option {margin}><flag {flag}/></option>

@@ -3,20 +3,18 @@
 import math
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("gymnasium")
-
-import carom  # noqa: E402
-from carom.adapters.mujoco import (  # noqa: E402
+import carom
+from carom.adapters.mujoco import (
     MujocoSystem,
     apply,
     engine_outcome,
     impact_problem,
 )
-from tests.reference.mujoco_robots import (  # noqa: E402
+from tests.reference.mujoco_robots import (
     FEET,
     FLOOR,
     PLANAR,
@@ -61,7 +59,6 @@ def test_planar_scene_is_the_same_impact(name, contacts):
 
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall"])
 def test_planar_scene_has_the_same_exact_set(name):
-    pytest.importorskip("ppl")
     own, found = (carom.RouthExact().resolve(problem) for problem in _planar(name))
     assert own.is_complete
     assert found.is_complete
@@ -251,7 +248,6 @@ def _dropped_block(tilt):
 
 
 def test_mujoco_predicts_rest_for_a_flat_landing():
-    pytest.importorskip("ppl")
     model, data, problem = _dropped_block(0.0)
     v = engine_outcome(model, data)
     assert np.linalg.norm(v) < 3e-3 * np.linalg.norm(problem.v_pre)
@@ -260,7 +256,6 @@ def test_mujoco_predicts_rest_for_a_flat_landing():
 
 def test_mujoco_predicts_the_other_pivot_for_a_tilt_of_a_milliradian():
     """Each time it is the fastest pivot of the set, on the corner that comes down last."""
-    pytest.importorskip("ppl")
     model, data, problem = _dropped_block(0.0)
     bounds = carom.RouthExact().resolve(problem).contact_bounds()[:, 0, 1]
     for tilt, lifted in ((-1e-3, 1), (1e-3, 0)):
@@ -273,7 +268,6 @@ def test_mujoco_predicts_the_other_pivot_for_a_tilt_of_a_milliradian():
 
 def test_mujoco_with_its_own_damping_leaves_the_set():
     """It bounces with exp(-2) of the speed, which no inelastic impact does."""
-    pytest.importorskip("ppl")
     model, data, problem = _dropped_block(0.0)
     speed = -problem.v_pre[1]
     v = engine_outcome(model, data, timestep=1e-6, damping_ratio=1.0)
@@ -295,7 +289,6 @@ def test_engine_outcome_does_not_touch_the_data():
 @pytest.mark.parametrize("damping_ratio", [1.0, 10.0, 30.0])
 def test_mujoco_lifts_what_slides(damping_ratio):
     """Both corners lift, however damped they are; of all that can happen, one stays at least."""
-    pytest.importorskip("ppl")
     model = rocking_block()
     model.geom_friction[:, 0] = 0.3
     data = mujoco.MjData(model)

@@ -4,13 +4,12 @@ import subprocess
 import sys
 import warnings
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-
-import carom  # noqa: E402
-from carom.adapters.mujoco import (  # noqa: E402
+import carom
+from carom.adapters.mujoco import (
     LimitIgnored,
     MujocoSystem,
     apply,

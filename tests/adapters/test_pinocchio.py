@@ -1,20 +1,18 @@
 """Pinocchio's robots as systems, judged by Pinocchio's own kinematics and energies."""
 
+import coal
 import numpy as np
+import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
-coal = pytest.importorskip("coal")
-# Skips where its package, example-robot-data, is not installed.
-real_robots = pytest.importorskip("tests.reference.real_robots")
-
-import carom  # noqa: E402
-from carom.adapters.pinocchio import (  # noqa: E402
+import carom
+from carom.adapters.pinocchio import (
     HalfSpace,
     PinocchioSystem,
     collision_points,
 )
-from tests.reference.landings import check_landing  # noqa: E402
+from tests.reference import real_robots
+from tests.reference.landings import check_landing
 
 EXACT = 1e-10
 STEP = 1e-5

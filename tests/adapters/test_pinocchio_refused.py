@@ -4,19 +4,17 @@ import subprocess
 import sys
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
-# Skips where its package, example-robot-data, is not installed.
-real_robots = pytest.importorskip("tests.reference.real_robots")
-
-import carom  # noqa: E402
-from carom.adapters.pinocchio import (  # noqa: E402
+import carom
+from carom.adapters.pinocchio import (
     ContactPoint,
     HalfSpace,
     PinocchioSystem,
     collision_points,
 )
+from tests.reference import real_robots
 
 ball = real_robots.ball
 

@@ -8,11 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("pinocchio")
-pytest.importorskip("matplotlib")
-# Skips where its package, example-robot-data, is not installed.
-pytest.importorskip("tests.reference.real_robots")
-
 FOLDER = Path(__file__).parents[2] / "examples" / "robots"
 EXAMPLES = {path.stem: path for path in sorted(FOLDER.glob("*_landing.py"))}
 
@@ -87,7 +82,6 @@ def test_humanoid(robot, tmp_path):
 @pytest.mark.parametrize("robot", ["walker2d", "hopper", slow("ant"), "humanoid"])
 def test_gymnasium_robot(robot, tmp_path):
     """MuJoCo stops all feet, as one of the outcomes does; J is that of the first touch."""
-    pytest.importorskip("gymnasium")
     example = load("gymnasium_landing")
     outcomes, _, own = example.main(robot, str(tmp_path / "figure.png"))
     check_parts(outcomes)

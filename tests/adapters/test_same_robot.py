@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("pinocchio")
-# Skips where its package, example-robot-data, is not installed.
-real_robots = pytest.importorskip("tests.reference.real_robots")
-
-from carom.adapters.pinocchio import PinocchioSystem  # noqa: E402
-from tests.reference import conventions  # noqa: E402
+from carom.adapters.mujoco import MujocoSystem
+from carom.adapters.pinocchio import PinocchioSystem
+from tests.reference import conventions, drake_robots, mujoco_urdf, real_robots
+from tests.reference.set_checks import changed
 
 SAME = 1e-9
 STATES = 5
@@ -60,9 +58,6 @@ def impacts(name, system):
 # change. What follows adds spheres to MuJoCo's robots alone, and Talos has boxes.
 @pytest.mark.parametrize("name", ["solo12", "go2", "g1", "talos"])
 def test_pinocchio_and_drake(name):
-    pytest.importorskip("pydrake")
-    from tests.reference import drake_robots
-
     system, other = real_robots.system(name), drake_robots.system(name)
     plant, names = drake_robots.plant(name), list(real_robots.model(name).names)[2:]
     moving = [plant.get_joint(i) for i in plant.GetJointIndices()]
@@ -79,10 +74,6 @@ def test_pinocchio_and_drake(name):
 
 @pytest.mark.parametrize("name", ["solo12", "go2", "g1"])
 def test_pinocchio_and_mujoco(name):
-    pytest.importorskip("mujoco")
-    from carom.adapters.mujoco import MujocoSystem
-    from tests.reference import mujoco_urdf
-
     made = mujoco_urdf.model(name)
     names = list(real_robots.model(name).names)[2:]
     order = [names.index(joint) for joint in mujoco_urdf.joints(made)]
@@ -100,6 +91,4 @@ def test_pinocchio_and_mujoco(name):
 
 def renamed(problem):
     """Return MuJoCo's impact with contacts named by their feet."""
-    from tests.reference.set_checks import changed
-
     return changed(problem, contacts=[name.split("/")[1] for name in problem.contacts])

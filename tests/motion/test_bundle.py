@@ -182,10 +182,9 @@ def test_notebooks_show_tables_with_escaped_names(monkeypatch):
 
 
 def test_xarray_has_names_times_and_seeds():
-    xarray = pytest.importorskip("xarray")
     motions = drop(3, num_processes=1)
     data = motions.to_xarray([0.0, 0.03, 1.0])
-    assert isinstance(data, xarray.Dataset)
+    assert type(data).__name__ == "Dataset"
     assert data.q.dims == ("motion", "time", "coordinate")
     np.testing.assert_array_equal(data.q, motions.q_at([0.0, 0.03, 1.0]))
     np.testing.assert_array_equal(data.v, motions.v_at([0.0, 0.03, 1.0]))

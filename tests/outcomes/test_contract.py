@@ -11,8 +11,6 @@ import pytest
 import carom
 from carom.outcomes.outcome_set import Projection
 
-pytest.importorskip("ppl", reason="exact sets need pplpy")
-
 TINY = 1e-9
 
 LAWS = {
@@ -239,7 +237,6 @@ def test_files_keep_every_bit(outcomes, ending, tmp_path):
 
 
 def test_tables_have_one_row_per_velocity(outcomes):
-    pytest.importorskip("pandas")
     table = outcomes.to_dataframe()
     assert len(table) == len(outcomes.v_post)
     assert np.array_equal(table["v0"], outcomes.v_post[:, 0])

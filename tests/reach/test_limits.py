@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 import carom
-
-pytest.importorskip("ppl")
-
 from carom.reach.inclusion import Inclusion, rationalize
 from carom.reach.limits import Limit, is_proved, limits
 

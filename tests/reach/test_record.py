@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 
 import carom
-
-pytest.importorskip("ppl")
-
 from carom.reach.flow import Flow, OutOfTime
 from carom.reach.inclusion import rationalize
 from carom.reach.record import SearchRecord

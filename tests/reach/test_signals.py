@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("ppl")
-
 IN_A_THREAD = """
 import threading, carom
 found = []

@@ -63,6 +63,12 @@ def test_floor_has_normal_up_and_tangent_right():
     np.testing.assert_array_equal(system.tangent_jacobian(q)[0, 0], [1, 0, 0])
 
 
+def test_point_that_moves_up_slides_along_plus_on_a_wall_to_its_right():
+    contact = PlaneContact("wall", Disc("bob"), HalfPlane(normal=(-1.0, 0.0)), mu=0.8)
+    system = PlanarSystem([Body.point("bob", mass=1.0)], [contact])
+    np.testing.assert_array_equal(system.tangent_jacobian([0.0, 0.0]) @ [0.0, 2.0], [[2.0]])
+
+
 @given(radii, radii, numbers, numbers, numbers, numbers)
 def test_touching_discs_moved_as_one_rigid_body_have_no_relative_velocity(
     radius, other_radius, direction, px, py, rate

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from carom.adapters.half_space import (
+    GROUND,
     ContactPoint,
+    Contacts,
     FrameMotion,
     HalfSpace,
     HalfSpaceSystem,
@@ -40,7 +43,8 @@ class DrakeSystem(HalfSpaceSystem):
     modelled: limits of joints, and contacts between parts of the robot. No context is changed.
 
     Contacts are points and spheres, since Drake's query for the nearest points gives only one for a
-    pair of shapes, and none for a box and a half-space.
+    pair of shapes, and none for a box and a half-space. A plant must be finalized, have no
+    constraints, and no joint that is locked.
 
     Args:
         plant: `MultibodyPlant`, finalized.
@@ -51,51 +55,29 @@ class DrakeSystem(HalfSpaceSystem):
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
 
-    Raises:
-        InvalidOption: The context is another plant's, or there is no such frame, no contact or no
-            friction coefficient.
-        InvalidProblem: The plant is not finalized or has constraints, or joints are locked.
-
     Examples:
-        A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
+        A ball of 2 kg and radius 0.1 m lands on the ground.
 
-        >>> from pydrake.geometry import HalfSpace, Sphere
-        >>> from pydrake.math import RigidTransform
-        >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
+        >>> from pydrake.multibody.plant import MultibodyPlant
         >>> from pydrake.multibody.tree import SpatialInertia
-        >>> from pydrake.systems.framework import DiagramBuilder
         >>> from carom.adapters.drake import ContactPoint, DrakeSystem
-        >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
+        >>> plant = MultibodyPlant(time_step=0.0)
         >>> body = plant.AddRigidBody("ball", SpatialInertia.SolidSphereWithMass(2.0, 0.1))
-        >>> for owner, shape in ((body, Sphere(0.1)), (plant.world_body(), HalfSpace())):
-        ...     _ = plant.RegisterCollisionGeometry(
-        ...         owner, RigidTransform(), shape, "shape", CoulombFriction(0.5, 0.5))
         >>> plant.Finalize()
         >>> system = DrakeSystem(plant, [ContactPoint("ball", radius=0.1)], mu=0.5)
-        >>> q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
-        >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.gap(q).tolist()
-        (7, 6, ('ball',), [0.5], [0.0])
-        >>> system.velocity_map(q).shape, round(system.potential_energy(q), 3)
-        ((7, 6), 1.962)
-        >>> system.base_velocities, system.stand([1, 0, 0, 0, 0, 0, 1]).round(9).tolist()
-        (slice(0, 6, None), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1])
+        >>> q = system.stand([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        >>> q.round(9).tolist(), system.contacts
+        ([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1], ('ball',))
         >>> problem = system.impact_problem(q, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
-        >>> problem.contacts, problem.num_tangents, problem.contact_velocity(problem.v_pre).tolist()
-        (('ball',), 2, [[-1.0, 0.0, 0.0]])
-
-        The same from its collision geometry.
-
-        >>> DrakeSystem.from_scene(plant, scene_graph).contacts
-        ('ball::shape',)
     """
 
     def __init__(
         self,
         plant: Any,
-        contacts: Iterable[str | ContactPoint],
+        contacts: Contacts,
         context: Any = None,
         *,
-        ground: HalfSpace | None = None,
+        ground: HalfSpace = GROUND,
         mu: float | None = None,
     ) -> None:
         _check_plant(plant)
@@ -108,7 +90,7 @@ class DrakeSystem(HalfSpaceSystem):
         self._frames = [_frame(plant, name) for name in self._frame_names]
         self._quaternions = [
             joint.position_start()
-            for joint in (plant.get_joint(i) for i in plant.GetJointIndices())
+            for joint in _joints(plant)
             if joint.type_name() == "quaternion_floating"
         ]
 
@@ -121,18 +103,7 @@ class DrakeSystem(HalfSpaceSystem):
         *,
         bodies: Iterable[str] | None = None,
     ) -> DrakeSystem:
-        """Take ground, contacts and friction from the collision geometry of a scene.
-
-        Args:
-            plant: `MultibodyPlant`, finalized.
-            scene_graph: `SceneGraph` that it is registered with.
-            context: Context of the plant, whose parameters are copied.
-            bodies: Names of the bodies whose geometry may touch; all if not given.
-
-        Raises:
-            InvalidOption: As in `DrakeSystem` and `scene_contacts`.
-            InvalidProblem: As in `DrakeSystem` and `scene_contacts`.
-        """
+        """Take ground, contacts and friction from collision geometry, as `scene_contacts` does."""
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
         return cls(plant, contacts, context, ground=ground)
 
@@ -169,14 +140,9 @@ class DrakeSystem(HalfSpaceSystem):
         force = -plant.CalcInverseDynamics(context, np.zeros(self.nv), forces)
         poses = [frame.CalcPoseInWorld(context) for frame in self._frames]
         of, origin = JacobianWrtVariable.kV, np.zeros(3)
-        jacobians = [
-            plant.CalcJacobianSpatialVelocity(context, of, frame, origin, world, world)
-            for frame in self._frames
-        ]
-        biases = [
-            plant.CalcBiasSpatialAcceleration(context, of, frame, origin, world, world)
-            for frame in self._frames
-        ]
+        asked = [(context, of, frame, origin, world, world) for frame in self._frames]
+        jacobians = [plant.CalcJacobianSpatialVelocity(*each) for each in asked]
+        biases = [plant.CalcBiasSpatialAcceleration(*each) for each in asked]
         linear_first = [3, 4, 5, 0, 1, 2]
         frames = FrameMotion(
             position=np.array([pose.translation() for pose in poses]),
@@ -200,43 +166,21 @@ def scene_contacts(
         plant: `MultibodyPlant`, finalized.
         scene_graph: `SceneGraph` that it is registered with.
         bodies: Names of the bodies whose geometry may touch; all if not given.
-
-    Raises:
-        InvalidOption: No body has such a name.
-        InvalidProblem: The plant is not finalized, there is not one half-space that is fixed to the
-            world, or a geometry is of another kind.
-
-    Examples:
-        >>> from pydrake.geometry import Box, HalfSpace
-        >>> from pydrake.math import RigidTransform
-        >>> from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
-        >>> from pydrake.multibody.tree import SpatialInertia
-        >>> from pydrake.systems.framework import DiagramBuilder
-        >>> from carom.adapters.drake import scene_contacts
-        >>> plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), time_step=0.0)
-        >>> body = plant.AddRigidBody("box", SpatialInertia.SolidBoxWithMass(2.0, 0.2, 0.2, 0.2))
-        >>> for owner, shape in ((body, Box(0.2, 0.2, 0.2)), (plant.world_body(), HalfSpace())):
-        ...     _ = plant.RegisterCollisionGeometry(
-        ...         owner, RigidTransform(), shape, "shape", CoulombFriction(0.5, 0.5))
-        >>> plant.Finalize()
-        >>> ground, contacts = scene_contacts(plant, scene_graph)
-        >>> ground.normal.tolist(), len(contacts), contacts[0].name, contacts[0].mu
-        ([0.0, 0.0, 1.0], 8, 'box::shape (+++)', 0.5)
     """
     _check_plant(plant)
     inspector = scene_graph.model_inspector()
     ground_id = _ground(inspector)
     pose = inspector.GetPoseInFrame(ground_id)
     ground = HalfSpace(pose.translation(), pose.rotation().matrix()[:, 2])
-    chosen = None if bodies is None else _body_ids(plant, bodies)
+    names = _body_names(plant)
+    chosen = names_of("body", names.values() if bodies is None else bodies, names.values())
     contacts = []
     for shape_id in inspector.GetAllGeometryIds(Role.kProximity):
         body = plant.GetBodyFromFrameId(inspector.GetFrameId(shape_id))
-        is_chosen = chosen is None or (body is not None and body.index() in chosen)
         is_pair = shape_id != ground_id and not inspector.CollisionFiltered(shape_id, ground_id)
-        if body is not None and is_chosen and is_pair:
+        if body is not None and names[body.index()] in chosen and is_pair:
             mu = _combined_friction(inspector, shape_id, ground_id)
-            contacts += _points_of(inspector, shape_id, body, mu)
+            contacts += _points_of(inspector, shape_id, names[body.index()], mu)
     return ground, contacts
 
 
@@ -261,7 +205,7 @@ def _check_context(plant: Any, context: Any) -> None:
             "context: expected one of this plant, from plant.CreateDefaultContext() or "
             "plant.GetMyContextFromRoot(...)"
         ) from error
-    for joint in (plant.get_joint(i) for i in plant.GetJointIndices()):
+    for joint in _joints(plant):
         if joint.num_velocities() and joint.is_locked(context):
             raise InvalidProblem(
                 f"context: joint {joint.name()!r} is locked, which is not supported; unlock it, or "
@@ -298,9 +242,8 @@ def _combined_friction(inspector: Any, one: Any, other: Any) -> float:
     return float(CalcContactFrictionFromSurfaceProperties(*frictions).dynamic_friction())
 
 
-def _points_of(inspector: Any, shape_id: Any, body: Any, mu: float) -> list[ContactPoint]:
+def _points_of(inspector: Any, shape_id: Any, frame: str, mu: float) -> list[ContactPoint]:
     pose, shape = inspector.GetPoseInFrame(shape_id), inspector.GetShape(shape_id)
-    frame = _name_of(body.GetParentPlant(), body)
     name = f"{frame}::{inspector.GetName(shape_id).split('::')[-1]}"
     if isinstance(shape, Sphere):
         half, radius = (0.0, 0.0, 0.0), shape.radius()
@@ -317,19 +260,18 @@ def _points_of(inspector: Any, shape_id: Any, body: Any, mu: float) -> list[Cont
     return shape_points(owner, pose.rotation().matrix(), half)
 
 
-def _bodies(plant: Any) -> list[Any]:
-    return [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
+def _joints(plant: Any) -> list[Any]:
+    return [plant.get_joint(i) for i in plant.GetJointIndices()]
 
 
-def _name_of(plant: Any, body: Any) -> str:
-    """Return a body's name, with that of its model if another body has the same."""
-    is_only = [each.name() for each in _bodies(plant)].count(body.name()) == 1
-    return str(body.name() if is_only else body.scoped_name().get_full())
-
-
-def _body_ids(plant: Any, names: Iterable[str]) -> set[Any]:
-    known = {_name_of(plant, body): body.index() for body in _bodies(plant)}
-    return {known[name] for name in names_of("body", names, known)}
+def _body_names(plant: Any) -> dict[Any, str]:
+    """Return the names of bodies by index, with those of their models where two are the same."""
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
+    count = Counter(body.name() for body in bodies)
+    return {
+        body.index(): body.scoped_name().get_full() if count[body.name()] > 1 else body.name()
+        for body in bodies
+    }
 
 
 def _frame(plant: Any, name: str) -> Any:

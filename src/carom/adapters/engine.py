@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from carom.checks import positive, vector
 from carom.errors import InvalidProblem
 from carom.problem import ImpactProblem
-from carom.systems.system import Dynamics, System
+from carom.systems.system import Dynamics, OnePassSystem
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 SAME = 1e-9
@@ -20,23 +18,11 @@ SAME = 1e-9
 NUM_DIRECTIONS = 8
 
 
-class EngineSystem(System):
-    """Describe a robot that an engine knows.
+class EngineSystem(OnePassSystem):
+    """Describe a robot that an engine knows; a subclass finds everything in `_dynamics`.
 
-    A subclass finds everything at a state in one pass, in `_dynamics`; nearly all other questions
-    of a `System` are answered from it.
+    Quaternions in q have unit length. Where a gap is infinite, the rows of its contact are zero.
     """
-
-    # Facts rather than questions: a subclass hands them to `__init__`.
-    nq: int = 0
-    nv: int = 0
-    contacts: tuple[str, ...] = ()
-    mu: FloatArray = np.empty(0)
-
-    def __init__(self, nq: int, nv: int, contacts: Iterable[str], mu: Iterable[float]) -> None:
-        self.nq, self.nv, self.contacts = int(nq), int(nv), tuple(contacts)
-        self.mu = np.array(list(mu), dtype=np.float64)
-        self.mu.flags.writeable = False
 
     @abstractmethod
     def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
@@ -51,51 +37,15 @@ class EngineSystem(System):
         """Return the potential energy [J] of a checked configuration."""
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time.
-
-        Args:
-            q: Configuration, (nq,), with unit quaternions.
-            v: Velocity, (nv,); at rest if not given.
-            t: Time [s].
-
-        Raises:
-            InvalidProblem: A vector has a wrong size or a number that is not finite, or the robot
-                cannot be in this state.
-        """
         rates = np.zeros(self.nv) if v is None else vector("v", v, self.nv, InvalidProblem)
         return self._dynamics(self._checked(q), rates, t)
 
     def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v."""
         return self._velocity_map(self._checked(q))
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return the potential energy [J]: of gravity, in MuJoCo and Drake of springs as well."""
         return self._potential_energy(self._checked(q))
-
-    def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M(q), (nv, nv)."""
-        return self.dynamics(q).M
-
-    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return F_s(q, v, t), (nv,): all that accelerates without contact."""
-        return self.dynamics(q, v, t).force
-
-    def gap(self, q: ArrayLike) -> FloatArray:
-        """Return φ(q), (m,) [m]."""
-        return self.dynamics(q).phi
-
-    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_n(q), (m, nv); zero where the gap is infinite."""
-        return self.dynamics(q).J_n
-
-    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_t(q), (m, 2, nv); zero where the gap is infinite."""
-        return self.dynamics(q).J_t
-
-    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return dJ/dt v of each contact, normal first, (m, 3) [m/s^2]."""
-        return self.dynamics(q, v).bias
 
     def impact_problem(
         self,
@@ -108,25 +58,13 @@ class EngineSystem(System):
     ) -> ImpactProblem:
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
-        Copies of contacts are merged, and the problem is planar if no contact can slide but along
-        one line.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity before the impact, (nv,).
-            gap_tolerance: Largest gap of a contact that touches [m].
-            without_collision: Let contacts at rest act although nothing collides.
-            num_directions: Number of friction directions of a contact in space, at least 3.
-
-        Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
-            InvalidOption: The tolerance is negative, or above what the system looks at.
+        As that of a `System`, but copies of contacts are merged, the problem is planar if no
+        contact can slide but along one line, and friction in space has `num_directions` directions.
         """
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
-        problem = self._gather(
-            here, near, v, num_directions=num_directions, without_collision=without_collision
-        )
+        options = {"num_directions": num_directions, "without_collision": without_collision}
+        problem = self._gather(here, near, v, **options)
         self._warn(q)
         return problem
 
@@ -145,16 +83,9 @@ class EngineSystem(System):
         """Make some contacts of a state, by their numbers (m,), into an impact."""
         names = tuple(self.contacts[i] for i in near)
         found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
-        found = found.in_plane().without_copies()
-        return ImpactProblem(
-            M=here.M,
-            J_n=found.J_n,
-            J_t=found.J_t,
-            mu=found.mu,
-            v_pre=vector("v", v, self.nv, InvalidProblem),
-            contacts=found.names,
-            **{"num_directions": NUM_DIRECTIONS, **options},
-        )
+        names, J_n, J_t, mu = found.in_plane().without_copies()
+        v_pre = vector("v", v, self.nv, InvalidProblem)
+        return ImpactProblem(here.M, J_n, J_t, mu, v_pre, names, **options)
 
 
 def tangents(normal: FloatArray) -> FloatArray:
@@ -172,8 +103,7 @@ def tangents(normal: FloatArray) -> FloatArray:
     return np.array([[1.0 - a * x * x, -a * x * y, -x], [-a * x * y, 1.0 - a * y * y, -y]])
 
 
-@dataclass(frozen=True, eq=False)
-class Touching:
+class Touching(NamedTuple):
     """Hold m contacts that touch: names, J_n (m, nv), J_t (m, d, nv) and friction mu (m,)."""
 
     names: tuple[str, ...]
@@ -195,7 +125,7 @@ class Touching:
         largest = np.abs(lines).argmax(axis=1)[:, None]
         lines = lines * np.sign(np.take_along_axis(lines, largest, axis=1))
         J_t = np.einsum("ml,mlv->mv", lines, self.J_t)
-        return Touching(self.names, self.J_n, J_t[:, None], self.mu)
+        return self._replace(J_t=J_t[:, None])
 
     def without_copies(self) -> Touching:
         """Return the contacts but for those whose rows and friction another one has as well."""

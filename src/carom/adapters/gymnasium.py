@@ -42,12 +42,6 @@ class ReplacedImpact:
         v_pre: (nv,) velocity before it.
         v_post: (nv,) velocity after it.
         energy_lost: Share of the kinetic energy that it took, from 0 to 1.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.adapters.gymnasium import ReplacedImpact
-        >>> ReplacedImpact(0.1, ("floor/foot",), np.array([-1.0]), np.array([0.0]), 1.0).contacts
-        ('floor/foot',)
     """
 
     time: float
@@ -91,11 +85,6 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     Attributes:
         system: The `MujocoSystem` that finds contacts.
 
-    Raises:
-        InvalidOption: An option is out of range, the environment is none of MuJoCo, or it is
-            wrapped already.
-        InvalidProblem: The model has parts that are not supported.
-
     Examples:
         >>> import gymnasium
         >>> from carom.adapters.gymnasium import SetValuedImpacts
@@ -104,8 +93,6 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         >>> *outcome, info = env.step(env.action_space.sample())
         >>> info["impacts"]
         ()
-        >>> env.system.contacts[0]
-        'floor/torso_geom (-)'
         >>> env.close()
     """
 
@@ -161,15 +148,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment.
-
-        Args:
-            seed: Seed of the environment and of the draws; both go on if not given.
-            options: Options of the environment.
-
-        Returns:
-            The first observation, and `info` with no impacts.
-        """
+        """Reset the environment, and the draws if a seed is given; `info` has `"impacts"`."""
         if seed is not None:
             self._rng = _generator(seed)
         self._left, self._impacts = frozenset(), []
@@ -177,17 +156,9 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         return observation, {**info, "impacts": tuple(self._impacts)}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Step the environment, with impacts drawn on the way.
-
-        Args:
-            action: Action of the environment.
-
-        Returns:
-            Observation, reward, terminated, truncated, and `info` with `"impacts"`.
-        """
+        """Step the environment, with impacts drawn on the way; `info` has `"impacts"`."""
         self._impacts = []
-        *outcome, info = self.env.step(action)
-        observation, reward, terminated, truncated = outcome
+        observation, reward, terminated, truncated, info = self.env.step(action)
         return observation, reward, terminated, truncated, {**info, "impacts": tuple(self._impacts)}
 
     def close(self) -> None:
@@ -220,9 +191,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         problem = system._gather(here, near, data.qvel)
         if problem.num_contacts < 2:
             return
-        if self._rng.random() < self._probability and self._draw(problem):
-            return
-        self._left = colliding
+        if not (self._rng.random() < self._probability and self._draw(problem)):
+            self._left = colliding
 
     def _draw(self, problem: ImpactProblem) -> bool:
         """Set a velocity that the law draws; return whether there is one."""

@@ -31,24 +31,9 @@ MOST_STEPS = 50
 class HalfSpace:
     """Hold a half-space that robots touch from outside: ground, or a wall.
 
-    Args:
-        point: (3,) a point of its surface [m].
-        normal: (3,) direction out of it, of any length.
-
     Attributes:
-        point: (3,) as given.
-        normal: (3,) unit vector.
-
-    Raises:
-        InvalidOption: A vector has not three finite numbers, or the normal is zero.
-
-    Examples:
-        >>> from carom.adapters.half_space import HalfSpace
-        >>> HalfSpace().normal.tolist(), (HalfSpace().tangents + 0.0).tolist()
-        ([0.0, 0.0, 1.0], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-        >>> wall = HalfSpace(point=(2.0, 0.0, 0.0), normal=(-1.0, 0.0, 0.0))
-        >>> (wall.tangents + 0.0).tolist()
-        [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+        point: (3,) a point of its surface [m].
+        normal: (3,) direction out of it; scaled to unit length.
     """
 
     point: FloatArray
@@ -71,29 +56,20 @@ class HalfSpace:
         return tangents(self.normal)
 
 
+GROUND = HalfSpace()
+"""Flat ground, z <= 0."""
+
+
 @dataclass(frozen=True, eq=False)
 class ContactPoint:
     """Name a point of a robot, or a sphere about it, that may touch the half-space.
 
-    Args:
+    Attributes:
         frame: Name of the frame that it is fixed to.
         offset: (3,) position in that frame [m].
         radius: Radius of a sphere about it [m]; 0 for a point.
         name: Name of the contact; the frame's if not given.
         mu: Friction coefficient; that of the system if not given.
-
-    Raises:
-        InvalidOption: The frame is no name, the offset has not three finite numbers, or a number
-            is negative.
-
-    Examples:
-        Heel and toe of a foot, whose frame is below its ankle.
-
-        >>> from carom.adapters.half_space import ContactPoint
-        >>> heel = ContactPoint("sole", (-0.1, 0.0, 0.0), name="heel")
-        >>> toe = ContactPoint("sole", (0.1, 0.0, 0.0), name="toe", mu=0.8)
-        >>> heel.name, heel.radius, toe.mu, ContactPoint("sole").name
-        ('heel', 0.0, 0.8, 'sole')
     """
 
     frame: str
@@ -119,9 +95,10 @@ class ContactPoint:
         object.__setattr__(self, "mu", None if mu is None else positive("mu", mu, or_zero=True))
 
 
-def shape_points(
-    owner: ContactPoint, rotation: FloatArray, half: ArrayLike = (0.0, 0.0, 0.0)
-) -> list[ContactPoint]:
+Contacts = str | ContactPoint | Iterable[str | ContactPoint]
+
+
+def shape_points(owner: ContactPoint, rotation: FloatArray, half: ArrayLike) -> list[ContactPoint]:
     """Return the corners of a box (3,) of half sides about a point, with its radius and friction.
 
     A capsule is a box with one side and a radius, a sphere one without sides: against a half-space
@@ -151,11 +128,8 @@ def names_of(kind: str, wanted: str | Iterable[str], known: Iterable[str]) -> li
 class FrameMotion(NamedTuple):
     """Hold where f frames are and how they move, in the axes of the world, linear part first.
 
-    Attributes:
-        position: (f, 3) of their origins [m].
-        rotation: (f, 3, 3) their axes, as columns.
-        J: (f, 6, nv) Jacobian of the origins' velocities and of the angular velocities.
-        bias: (f, 6) dJ/dt v [m/s^2, rad/s^2].
+    That is the position of their origins (f, 3) [m], the rotation (f, 3, 3) with their axes as
+    columns, the Jacobian J (f, 6, nv) of both velocities, and the bias dJ/dt v (f, 6).
     """
 
     position: FloatArray
@@ -167,29 +141,14 @@ class FrameMotion(NamedTuple):
 class HalfSpaceSystem(EngineSystem):
     """Describe a robot that an engine knows and that touches one half-space.
 
-    Contacts between parts of the robot are not looked at.
-
-    Args:
-        nq: Number of configuration coordinates.
-        nv: Number of velocities.
-        contacts: Points and spheres; the name of a frame stands for its origin.
-        ground: The half-space; z <= 0 if not given.
-        mu: Friction coefficient of contacts that have none of their own.
-
-    Raises:
-        InvalidOption: There is no contact or no friction coefficient, or two contacts share a name.
+    Contacts between parts of the robot are not looked at. The arguments are those of its
+    subclasses `PinocchioSystem` and `DrakeSystem`.
     """
 
     def __init__(
-        self,
-        nq: int,
-        nv: int,
-        contacts: str | ContactPoint | Iterable[str | ContactPoint],
-        ground: HalfSpace | None,
-        mu: float | None,
+        self, nq: int, nv: int, contacts: Contacts, ground: HalfSpace, mu: float | None
     ) -> None:
-        self.points = _points(contacts)
-        self.ground = HalfSpace() if ground is None else ground
+        self.points, self.ground = _points(contacts), ground
         common = None if mu is None else positive("mu", mu, or_zero=True)
         frictions = [_friction(point, common) for point in self.points]
         super().__init__(nq, nv, (point.name for point in self.points), frictions)
@@ -216,8 +175,8 @@ class HalfSpaceSystem(EngineSystem):
         offset = np.array([point.offset for point in self.points])
         radius = np.array([point.radius for point in self.points])
         arm = np.einsum("mij,mj->mi", frames.rotation[index], offset)
-        J_lin, J_ang = frames.J[index, :3], frames.J[index, 3:]
-        a_lin, a_ang = frames.bias[index, :3], frames.bias[index, 3:]
+        J_lin, J_ang = np.split(frames.J[index], 2, axis=1)
+        a_lin, a_ang = np.split(frames.bias[index], 2, axis=1)
         # A point of a body moves with v + ω × arm, and accelerates by a + α × arm + ω × (ω × arm).
         turn = J_ang @ v
         J_point = J_lin + _cross_columns(J_ang, arm)
@@ -236,7 +195,7 @@ class HalfSpaceSystem(EngineSystem):
     def stand(
         self, q: ArrayLike, contacts: Sequence[str] | None = None, *, joints: bool = False
     ) -> FloatArray:
-        """Return a configuration near `q` in which contacts touch: all gaps are zero.
+        """Return a configuration (nq,) near `q` in which contacts touch: all gaps are zero.
 
         Newton's method with steps of least norm. Limits of joints are not heeded.
 
@@ -244,13 +203,6 @@ class HalfSpaceSystem(EngineSystem):
             q: Configuration to start from, (nq,).
             contacts: Names of those that shall touch; all if not given.
             joints: Whether joints move as well, and not the floating base alone.
-
-        Returns:
-            Configuration, (nq,).
-
-        Raises:
-            InvalidOption: There is no such contact.
-            InvalidProblem: The base is fixed, or not all of the contacts can touch.
         """
         at, names = self._checked(q), self.contacts
         wanted = names if contacts is None else names_of("contact", contacts, names)
@@ -296,26 +248,24 @@ class HalfSpaceSystem(EngineSystem):
         return f"{found}; move the robot with q = system.stand(q), or raise the tolerance"
 
 
-def _points(
-    contacts: str | ContactPoint | Iterable[str | ContactPoint],
-) -> tuple[ContactPoint, ...]:
+def _points(contacts: Contacts) -> tuple[ContactPoint, ...]:
     given = [contacts] if isinstance(contacts, str | ContactPoint) else list(contacts)
-    points = tuple(ContactPoint(each) if isinstance(each, str) else each for each in given)
-    if not points:
-        raise InvalidOption("contacts: expected at least one frame or ContactPoint, got none")
-    names = []
-    for point in points:
+    points: dict[str, ContactPoint] = {}
+    for each in given:
+        point = ContactPoint(each) if isinstance(each, str) else each
         if not isinstance(point, ContactPoint):
             raise InvalidOption(
                 f"contacts: expected names of frames or ContactPoints, got {point!r}"
             )
-        if point.name in names:
+        if point.name in points:
             raise InvalidOption(
                 f"contacts: expected different names, got {point.name!r} repeatedly; give each "
                 f"ContactPoint a name"
             )
-        names.append(point.name)
-    return points
+        points[point.name] = point
+    if not points:
+        raise InvalidOption("contacts: expected at least one frame or ContactPoint, got none")
+    return tuple(points.values())
 
 
 def _friction(point: ContactPoint, common: float | None) -> float:

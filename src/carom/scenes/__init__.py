@@ -25,15 +25,8 @@ def names() -> tuple[str, ...]:
 
     Examples:
         >>> import carom
-        >>> for name in carom.scenes.names():
-        ...     print(f"{name}: {carom.scenes.load(name).problem.num_contacts}")
-        rocking-block: 2
-        compass-gait: 2
-        box-wall: 2
-        ramone: 2
-        disk-stack: 5
-        zeno-block: 2
-        painleve-rod: 1
+        >>> carom.scenes.names()[:3]
+        ('rocking-block', 'compass-gait', 'box-wall')
     """
     return _NAMES
 
@@ -47,7 +40,6 @@ def load(name: str, **parameters: float) -> Scene:
 
     Raises:
         UnknownScene: There is no such scene.
-        InvalidOption: A parameter is out of range; the message names it.
 
     Examples:
         >>> import carom
@@ -56,13 +48,9 @@ def load(name: str, **parameters: float) -> Scene:
         (('A', 'B'), [0.5, 0.5])
     """
     if name not in _NAMES:
-        raise UnknownScene(_unknown(name))
+        close = difflib.get_close_matches(name, _NAMES, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise UnknownScene(f"no scene is named {name!r}{hint}; the scenes are {', '.join(_NAMES)}")
     module = importlib.import_module(f"carom.scenes.{name.replace('-', '_')}")
     scene: Scene = module.make(**parameters)
     return scene
-
-
-def _unknown(name: str) -> str:
-    close = difflib.get_close_matches(name, _NAMES, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"no scene is named {name!r}{hint}; the scenes are {', '.join(_NAMES)}"

@@ -30,29 +30,14 @@ def make(
         tilt: Angle from the box to the ground, between 0 and pi/2 [rad].
         mu: Friction coefficient.
         speed: Speed towards the wall [m/s].
-
-    Raises:
-        InvalidOption: A length or the mass is not positive, or the tilt is out of range.
-
-    Examples:
-        The box slides along the floor, and hits the wall with its speed.
-
-        >>> import carom
-        >>> box = carom.scenes.load("box-wall", speed=2.0).problem
-        >>> box.contact_velocity(box.v_pre)[1].round(9).tolist()
-        [-2.0, 0.0]
     """
     require_positive(side=side, mass=mass)
     require_angle("tilt", tilt, math.pi / 2)
-    box = Body.box("box", side, side, mass)
-    left, right = (-side / 2, -side / 2), (side / 2, -side / 2)
-    system = PlanarSystem(
-        bodies=[box],
-        contacts=[
-            PlaneContact("A", Disc("box", left), FLOOR, mu),
-            PlaneContact("B", Disc("box", right), WALL, mu),
-        ],
-    )
+    contacts = [
+        PlaneContact(name, Disc("box", (x, -side / 2)), plane, mu)
+        for name, x, plane in (("A", -side / 2, FLOOR), ("B", side / 2, WALL))
+    ]
+    system = PlanarSystem([Body.box("box", side, side, mass)], contacts)
     q = np.array([0.0, 0.0, math.pi / 2 - tilt])
     floor_gap, wall_gap = system.gap(q)
     q[:2] = wall_gap, -floor_gap

@@ -5,16 +5,7 @@ import math
 import numpy as np
 
 from carom.scenes.scene import Scene, require_angle, require_positive, velocity_at_rest
-from carom.systems import (
-    FLOOR,
-    Body,
-    Disc,
-    PlanarSystem,
-    PlaneContact,
-    Polygon,
-    Prismatic,
-    Revolute,
-)
+from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Polygon, Revolute
 
 
 def make(
@@ -44,39 +35,20 @@ def make(
         leading_rate: Leading leg's angular velocity [rad/s].
         trailing_rate: Trailing leg's angular velocity [rad/s].
         mu: Friction coefficient.
-
-    Raises:
-        InvalidOption: A length or the mass is not positive, or the pitch is out of range.
-
-    Examples:
-        >>> import carom
-        >>> walker = carom.scenes.load("compass-gait").problem
-        >>> walker.contact_velocity(walker.v_pre)[:, 0].round(3).tolist()[0]
-        -0.489
     """
     require_positive(leg_length=leg_length, mass=mass)
     require_angle("leg_pitch", leg_pitch, math.pi / 2)
-    foot = (0.0, -leg_length)
+    foot, com = (0.0, -leg_length), (0.0, mass_to_foot - leg_length)
+    outline = (Polygon(((0.0, 0.0), foot)),)
     legs = [
-        Body(
-            name=name,
-            mass=mass,
-            inertia=0.0,
-            parent="hip",
-            joints=(Revolute(),),
-            com=(0.0, mass_to_foot - leg_length),
-            outline=(Polygon(((0.0, 0.0), foot)),),
-        )
+        Body(name, mass, 0.0, "hip", joints=(Revolute(),), com=com, outline=outline)
         for name in ("leading", "trailing")
     ]
-    hip = Body("hip", hip_mass, 0.0, joints=(Prismatic((1.0, 0.0)), Prismatic((0.0, 1.0))))
-    system = PlanarSystem(
-        bodies=[hip, *legs],
-        contacts=[
-            PlaneContact("A", Disc("leading", foot), FLOOR, mu),
-            PlaneContact("B", Disc("trailing", foot), FLOOR, mu),
-        ],
-    )
+    contacts = [
+        PlaneContact(name, Disc(leg.name, foot), FLOOR, mu)
+        for name, leg in zip("AB", legs, strict=True)
+    ]
+    system = PlanarSystem([Body.point("hip", hip_mass), *legs], contacts)
     q = np.array([0.0, leg_length * math.cos(leg_pitch), -leg_pitch, leg_pitch])
     v = np.array([0.0, 0.0, leading_rate, trailing_rate])
     return Scene(

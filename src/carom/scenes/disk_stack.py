@@ -9,11 +9,7 @@ from carom.systems import FLOOR, Body, Disc, DiscContact, PlanarSystem, PlaneCon
 
 
 def make(
-    *,
-    radius: float = 1.0,
-    mass: float = 1.0,
-    mu: float = math.sqrt(3.0),
-    speed: float = 1.0,
+    *, radius: float = 1.0, mass: float = 1.0, mu: float = math.sqrt(3.0), speed: float = 1.0
 ) -> Scene:
     """Build the disk stack [HalmPosa, Table "Disk stacking parameters"].
 
@@ -27,35 +23,22 @@ def make(
         mass: Mass of each uniform disc [kg]. The paper lists 1 kg, its plots come from 5 kg.
         mu: Friction coefficient.
         speed: Downward speed of the top disc [m/s].
-
-    Raises:
-        InvalidOption: The radius or the mass is not positive.
-
-    Examples:
-        The top disc falls on the others along normals that are 30 degrees from the vertical.
-
-        >>> import carom
-        >>> stack = carom.scenes.load("disk-stack").problem
-        >>> stack.contact_velocity(stack.v_pre)[2:4, 0].round(6).tolist()
-        [-0.866025, -0.866025]
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))
-    system = PlanarSystem(
-        bodies=[Body.disc(disc.body, radius, mass) for disc in (left, right, top)],
-        contacts=[
-            PlaneContact("A", left, FLOOR, mu),
-            PlaneContact("B", right, FLOOR, mu),
-            DiscContact("C", top, left, mu),
-            DiscContact("D", top, right, mu),
-            DiscContact("E", right, left, mu),
-        ],
+    discs = [Body.disc(disc.body, radius, mass) for disc in (left, right, top)]
+    contacts = (
+        PlaneContact("A", left, FLOOR, mu),
+        PlaneContact("B", right, FLOOR, mu),
+        DiscContact("C", top, left, mu),
+        DiscContact("D", top, right, mu),
+        DiscContact("E", right, left, mu),
     )
     height = radius * (1.0 + math.sqrt(3.0))
     return Scene(
         name="disk-stack",
         description="a disc falls on two others that lie side by side on the floor",
-        system=system,
+        system=PlanarSystem(discs, contacts),
         q=np.array([0.0, radius, 0.0, 2 * radius, radius, 0.0, radius, height, 0.0]),
         v=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -speed, 0.0]),
         step_impulse=1.0,

@@ -32,19 +32,6 @@ def make(
         mu: Friction coefficient.
         speed: Speed of the tip along the floor [m/s].
         rate: Angular velocity [rad/s].
-
-    Raises:
-        InvalidOption: The length, mass or speed is not positive, or the angle is out of range.
-
-    Examples:
-        Nothing collides, and still the impact takes the rod off the floor.
-
-        >>> import carom
-        >>> rod = carom.scenes.load("painleve-rod").problem
-        >>> rod.is_colliding(rod.v_pre), rod.starts_at_rest
-        (False, True)
-        >>> carom.RouthSingle().resolve(rod).labels
-        ('slides -, then sticks',)
     """
     require_positive(length=length, mass=mass, speed=speed)
     require_angle("angle", angle, math.pi)

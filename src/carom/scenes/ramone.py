@@ -6,16 +6,7 @@ import numpy as np
 
 from carom.errors import InvalidProblem
 from carom.scenes.scene import Scene, velocity_at_rest
-from carom.systems import (
-    FLOOR,
-    Body,
-    Circle,
-    Disc,
-    PlanarSystem,
-    PlaneContact,
-    Polygon,
-    Revolute,
-)
+from carom.systems import FLOOR, Body, Circle, Disc, PlanarSystem, PlaneContact, Polygon, Revolute
 
 # The robot as built [Remy2017]: masses [kg], inertias [kg m^2], lengths [m].
 TRUNK_MASS, TRUNK_INERTIA = 7.9026, 0.08
@@ -49,21 +40,11 @@ def make(
         trailing_hip: Trailing hip's angle [rad]; the trailing knee bends until its foot touches.
         pitch_rate: Trunk's angular velocity [rad/s].
         mu: Friction coefficient.
-
-    Raises:
-        InvalidProblem: No angle of the trailing knee puts both feet on the floor.
-
-    Examples:
-        >>> import carom
-        >>> scene = carom.scenes.load("ramone")
-        >>> scene.system.nq, bool(abs(scene.system.gap(scene.q)).max() < 1e-12)
-        (7, True)
     """
-    trailing_knee = _trailing_knee(
-        trunk_pitch + leading_hip, leading_knee, trunk_pitch + trailing_hip
-    )
+    thighs = trunk_pitch + leading_hip, trunk_pitch + trailing_hip
+    knees = leading_knee, _trailing_knee(thighs[0], leading_knee, thighs[1])
     system = _robot(mu)
-    q = np.array([0.0, 0.0, trunk_pitch, leading_hip, leading_knee, trailing_hip, trailing_knee])
+    q = np.array([0.0, 0.0, trunk_pitch, leading_hip, knees[0], trailing_hip, knees[1]])
     q[1] = -system.gap(q)[0]
     v = np.array([0.0, 0.0, pitch_rate, 0.0, 0.0, 0.0, 0.0])
     return Scene(
@@ -97,20 +78,13 @@ def _trailing_knee(leading_thigh: float, leading_knee: float, trailing_thigh: fl
 
 
 def _robot(mu: float) -> PlanarSystem:
-    trunk = Body(
-        "trunk",
-        TRUNK_MASS,
-        TRUNK_INERTIA,
-        outline=(Polygon(((0.0, 0.0), (0.0, -TRUNK_TO_HIP))),),
-    )
+    trunk = Body("trunk", TRUNK_MASS, TRUNK_INERTIA, outline=(_line(TRUNK_TO_HIP),))
     legs = [body for side in ("leading", "trailing") for body in _leg(side)]
-    return PlanarSystem(
-        bodies=[trunk, *legs],
-        contacts=[
-            PlaneContact(name, Disc(f"{side} lower", (0.0, -LOWER_LENGTH), FOOT_RADIUS), FLOOR, mu)
-            for name, side in (("A", "leading"), ("B", "trailing"))
-        ],
-    )
+    contacts = [
+        PlaneContact(name, Disc(f"{side} lower", (0.0, -LOWER_LENGTH), FOOT_RADIUS), FLOOR, mu)
+        for name, side in (("A", "leading"), ("B", "trailing"))
+    ]
+    return PlanarSystem([trunk, *legs], contacts)
 
 
 def _leg(side: str) -> tuple[Body, Body]:
@@ -122,9 +96,8 @@ def _leg(side: str) -> tuple[Body, Body]:
         placement=(0.0, -TRUNK_TO_HIP),
         joints=(Revolute(),),
         com=(0.0, -HIP_TO_UPPER_COM),
-        outline=(Polygon(((0.0, 0.0), (0.0, -UPPER_LENGTH))),),
+        outline=(_line(UPPER_LENGTH),),
     )
-    foot = (0.0, -LOWER_LENGTH)
     lower = Body(
         f"{side} lower",
         LOWER_MASS,
@@ -133,6 +106,10 @@ def _leg(side: str) -> tuple[Body, Body]:
         placement=(0.0, -UPPER_LENGTH),
         joints=(Revolute(),),
         com=(0.0, -KNEE_TO_LOWER_COM),
-        outline=(Polygon(((0.0, 0.0), foot)), Circle(foot, FOOT_RADIUS)),
+        outline=(_line(LOWER_LENGTH), Circle((0.0, -LOWER_LENGTH), FOOT_RADIUS)),
     )
     return upper, lower
+
+
+def _line(length: float) -> Polygon:
+    return Polygon(((0.0, 0.0), (0.0, -length)))

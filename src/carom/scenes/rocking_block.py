@@ -29,28 +29,13 @@ def make(
         mass: Mass of the uniform block [kg].
         mu: Friction coefficient.
         speed: Downward speed at the impact [m/s].
-
-    Raises:
-        InvalidOption: A length or the mass is not positive.
-
-    Examples:
-        >>> import carom
-        >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
-        >>> block.J_n.tolist()
-        [[0.0, 1.0, -0.5], [0.0, 1.0, 0.5]]
-        >>> block.v_pre.tolist()
-        [0.0, -1.0, 0.0]
     """
     require_positive(width=width, height=height, mass=mass)
-    block = Body.box("block", width, height, mass)
-    left, right = (-width / 2, -height / 2), (width / 2, -height / 2)
-    system = PlanarSystem(
-        bodies=[block],
-        contacts=[
-            PlaneContact("A", Disc("block", left), FLOOR, mu),
-            PlaneContact("B", Disc("block", right), FLOOR, mu),
-        ],
-    )
+    contacts = [
+        PlaneContact(name, Disc("block", (x, -height / 2)), FLOOR, mu)
+        for name, x in (("A", -width / 2), ("B", width / 2))
+    ]
+    system = PlanarSystem([Body.box("block", width, height, mass)], contacts)
     return Scene(
         name="rocking-block",
         description="a block drops flat on the floor and hits with two corners at once",

@@ -32,8 +32,6 @@ class Scene:
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("compass-gait")
-        >>> scene.description
-        'a two-legged walker takes a wide step while its trailing foot rests'
         >>> scene.problem.contacts, scene.system.nq, scene.step_impulse
         (('A', 'B'), 4, 0.25)
     """

@@ -26,17 +26,6 @@ def make(
         mass: Mass of the uniform block [kg].
         mu: Friction coefficient; above width / height the corners stick.
         rate: Angular velocity at the start [rad/s].
-
-    Raises:
-        InvalidOption: A length, the mass or the rate is not positive.
-
-    Examples:
-        Corner A rests, and B rises with rate times width.
-
-        >>> import carom
-        >>> block = carom.scenes.load("zeno-block", rate=2.0).problem
-        >>> block.contact_velocity(block.v_pre)[:, 0].tolist()
-        [0.0, 2.0]
     """
     require_positive(rate=rate)
     block = rocking_block.make(width=width, height=height, mass=mass, mu=mu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
@@ -10,9 +11,8 @@ import numpy as np
 from carom import checks
 from carom.errors import CaromError, InvalidOption, InvalidProblem
 from carom.kernels import planar as kernels
-from carom.systems.planar_bodies import Body, Prismatic
+from carom.systems.planar_bodies import Body, Frame, Prismatic, Vector2, pair
 from carom.systems.planar_contacts import Contact, DiscContact
-from carom.systems.planar_frame import Frame, Vector2, pair
 from carom.systems.system import Dynamics, OnePassSystem
 from carom.typing import ArrayLike, FloatArray
 
@@ -37,13 +37,7 @@ class PlanarSystem(OnePassSystem):
         inputs: Forces on the joints (nv,) as a function of t, q and v; None for no forces.
 
     Attributes:
-        bodies: The bodies, parents first.
-        contact_pairs: What touches what, in the order of `contacts`.
-        gravity: Acceleration of gravity [m/s^2].
-        inputs: Forces on the joints as a function of t, q and v, or None.
-
-    Raises:
-        InvalidProblem: A name is unknown or used twice, or nothing can move.
+        contact_pairs: What may touch what; `contacts` are their names. The rest is as given.
 
     Examples:
         A box of 2 kg, half a metre above the floor.
@@ -55,23 +49,11 @@ class PlanarSystem(OnePassSystem):
         >>> system = PlanarSystem([box], contacts)
         >>> system.nq, system.nv, system.contacts, system.mu.tolist()
         (3, 3, ('left', 'right'), [0.5, 0.5])
-        >>> q, v = [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]
-        >>> system.gap(q).tolist(), round(system.potential_energy(q), 6)
-        ([0.5, 0.5], 19.62)
-        >>> system.mass_matrix(q).diagonal().round(6).tolist(), system.velocity_map(q).shape
-        ([2.0, 2.0, 0.193333], (3, 3))
+        >>> q = [0.0, 1.0, 0.0]
+        >>> system.gap(q).tolist(), system.frames(q)["box"].point((0.0, -0.5))
+        ([0.5, 0.5], (0.0, 0.5))
         >>> system.normal_jacobian(q).round(6).tolist()
         [[0.0, 1.0, -0.2], [0.0, 1.0, 0.2]]
-        >>> system.tangent_jacobian(q).round(6).tolist()
-        [[[1.0, 0.0, 0.5]], [[1.0, 0.0, 0.5]]]
-        >>> system.smooth_force(q, v).round(6).tolist()
-        [0.0, -19.62, 0.0]
-        >>> system.contact_bias(q, v).round(6).tolist()
-        [[4.5, 1.8], [4.5, -1.8]]
-        >>> system.dynamics(q, v).J_n.shape, system.body_poses(q).tolist()
-        ((2, 3), [[0.0, 1.0, 0.0]])
-        >>> system.frames(q)["box"].point((0.0, -0.5))
-        (0.0, 0.5)
     """
 
     def __init__(
@@ -89,69 +71,26 @@ class PlanarSystem(OnePassSystem):
         self.inputs = inputs
         _check_tree(self.bodies)
         _check_contacts(self.bodies, self.contact_pairs)
-        self._num_coordinates = sum(len(body.joints) for body in self.bodies)
-        if self._num_coordinates == 0:
+        count = sum(len(body.joints) for body in self.bodies)
+        if count == 0:
             raise InvalidProblem("nothing can move: give at least one body a joint")
+        names, mu = ([getattr(pair, of) for pair in self.contact_pairs] for of in ("name", "mu"))
+        super().__init__(count, count, names, mu)
         self._tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
 
-    @property
-    def nq(self) -> int:
-        """Return the number of coordinates."""
-        return self._num_coordinates
-
-    @property
-    def nv(self) -> int:
-        """Return the number of velocities, the same as `nq`."""
-        return self._num_coordinates
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Return the names of the contacts."""
-        return tuple(pair.name for pair in self.contact_pairs)
-
-    @property
-    def mu(self) -> FloatArray:
-        """Return the friction coefficients, (m,)."""
-        return np.array([pair.mu for pair in self.contact_pairs], dtype=np.float64)
-
     def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return the identity, (nq, nv).
-
-        Args:
-            q: Configuration, (nq,); it makes no difference.
-        """
+        """Return the identity, (nq, nv), whatever `q`."""
         return np.eye(self.nv)
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return -Σ m g·c, with c the bodies' centres of mass [J].
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidOption: q is not nq finite numbers.
-        """
-        frames = self.frames(q)
+        """Return -Σ m g·c, with c the bodies' centres of mass [J]."""
+        placed = zip(self.bodies, self.frames(q).values(), strict=True)
         return -float(
-            sum(
-                body.mass * np.dot(self.gravity, frames[body.name].point(body.com))
-                for body in self.bodies
-            )
+            sum(body.mass * np.dot(self.gravity, frame.point(body.com)) for body, frame in placed)
         )
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time, from one pass over the bodies.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,); at rest if not given.
-            t: Time, which inputs may depend on [s].
-
-        Raises:
-            InvalidOption: q or v is not nv finite numbers.
-            InvalidProblem: The inputs are not, or two discs that may touch have one centre, where
-                no normal exists.
-        """
+        """Return everything at one state and time, from one pass over the bodies."""
         n, m = self.nv, len(self.contact_pairs)
         q = self._checked("q", q)
         rates = np.zeros(n) if v is None else self._checked("v", v)
@@ -170,25 +109,11 @@ class PlanarSystem(OnePassSystem):
         return Dynamics(M, force, phi, J_n, J_t[:, None, :], contact_bias)
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
-        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3).
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidOption: q is not nq finite numbers.
-        """
+        """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
         return self._place(self._checked("q", q), np.zeros(self.nv))[0][:, :3]
 
     def frames(self, q: ArrayLike) -> dict[str, Frame]:
-        """Return every body's frame at `q`, by name.
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidOption: q is not nq finite numbers.
-        """
+        """Return every body's frame at `q`, by name."""
         return {
             body.name: Frame((float(x), float(y)), float(angle))
             for body, (x, y, angle) in zip(self.bodies, self.body_poses(q), strict=True)
@@ -231,11 +156,8 @@ def _arrays(
         com=_pairs(body.com for body in bodies),
         mass=np.array([body.mass for body in bodies]),
         inertia=np.array([body.inertia for body in bodies]),
-        joint=np.array(
-            [
-                kernels.PRISMATIC if isinstance(joint, Prismatic) else kernels.REVOLUTE
-                for joint in joints
-            ]
+        joint=np.where(
+            [isinstance(joint, Prismatic) for joint in joints], kernels.PRISMATIC, kernels.REVOLUTE
         ),
         axis=_pairs(joint.axis if isinstance(joint, Prismatic) else none for joint in joints),
         body=np.array([index[contact.disc.body] for contact in contacts], dtype=np.int64),
@@ -281,6 +203,6 @@ def _check_contacts(bodies: tuple[Body, ...], contacts: tuple[Contact, ...]) -> 
 
 
 def _check_unique(names: Sequence[str], what: str) -> None:
-    for index, name in enumerate(names):
-        if name in names[:index]:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise InvalidProblem(f"two {what} are named {name!r}; names must be unique")

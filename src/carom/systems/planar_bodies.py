@@ -1,4 +1,4 @@
-"""Planar bodies, the joints that carry them, and the shapes that people draw.
+"""Planar bodies, the joints that carry them, the shapes that people draw, and their frames.
 
 Angles count counter-clockwise. A link of length l is drawn hanging down at angle zero: its far end
 is at (0, -l) in its frame.
@@ -6,10 +6,56 @@ is at (0, -l) in its frame.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
-from carom.systems.planar_frame import Vector2, direction, nonnegative, pair
+from carom import checks
+from carom.errors import InvalidProblem
+from carom.typing import ArrayLike
+
+Vector2 = tuple[float, float]
+
+
+def pair(name: str, value: ArrayLike) -> Vector2:
+    """Return two finite floats, or refuse what came."""
+    x, y = checks.vector(name, value, 2, InvalidProblem).tolist()
+    return x, y
+
+
+def direction(name: str, value: ArrayLike) -> Vector2:
+    """Return two numbers scaled to unit length, or refuse what came."""
+    x, y = pair(name, value)
+    length = math.hypot(x, y)
+    if length == 0.0:
+        raise InvalidProblem(f"{name}: expected a direction, got {value!r}")
+    return x / length, y / length
+
+
+def nonnegative(name: str, value: object) -> float:
+    """Return a finite number >= 0, or refuse what came."""
+    return checks.positive(name, value, or_zero=True, error=InvalidProblem)
+
+
+def check_fields(thing: object, what: str, **check: Callable[[str, Any], object]) -> None:
+    """Check fields of a frozen dataclass, and let each be what its check returns."""
+    for name, checked in check.items():
+        object.__setattr__(thing, name, checked(f"{name} of {what}", getattr(thing, name)))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Locate a body: its frame's origin in the world [m], and its angle from there [rad]."""
+
+    origin: Vector2
+    angle: float
+
+    def point(self, offset: Vector2) -> Vector2:
+        """Return the world position of a point (x, y) that is fixed in this frame [m]."""
+        cosine, sine = math.cos(self.angle), math.sin(self.angle)
+        x, y = offset
+        return self.origin[0] + cosine * x - sine * y, self.origin[1] + sine * x + cosine * y
 
 
 @dataclass(frozen=True)
@@ -18,9 +64,6 @@ class Prismatic:
 
     Attributes:
         axis: Direction; scaled to unit length.
-
-    Raises:
-        InvalidProblem: The axis is not two finite numbers, or has no direction.
 
     Examples:
         >>> from carom.systems import Prismatic
@@ -31,7 +74,7 @@ class Prismatic:
     axis: Vector2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", direction("axis of a prismatic joint", self.axis))
+        check_fields(self, "a prismatic joint", axis=direction)
 
 
 @dataclass(frozen=True)
@@ -63,9 +106,8 @@ class Polygon:
 
     Examples:
         >>> from carom.systems import Body, Polygon
-        >>> square = Polygon(((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
-        >>> Body("box", mass=1.0, inertia=1 / 6, outline=(square,)).outline[0].points[0]
-        (-0.5, -0.5)
+        >>> roof = Polygon(((-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)))
+        >>> body = Body("roof", mass=1.0, inertia=0.2, outline=(roof,))
     """
 
     points: tuple[Vector2, ...]
@@ -81,8 +123,7 @@ class Circle:
 
     Examples:
         >>> from carom.systems import Body, Circle
-        >>> Body("disc", mass=1.0, inertia=0.5, outline=(Circle(radius=1.0),)).outline[0].radius
-        1.0
+        >>> disc = Body("disc", mass=1.0, inertia=0.5, outline=(Circle(radius=1.0),))
     """
 
     center: Vector2 = (0.0, 0.0)
@@ -101,7 +142,8 @@ class Carried(TypedDict, total=False):
 class Body:
     """Describe one rigid body and the joints that carry it.
 
-    `Body.box`, `Body.disc`, `Body.rod` and `Body.point` make uniform ones.
+    `Body.box`, `Body.disc`, `Body.rod` and `Body.point` make uniform ones. They take the fields
+    `parent`, `placement` and `joints` as well; a body floats by default.
 
     Attributes:
         name: Name, unique in a system.
@@ -113,19 +155,12 @@ class Body:
         com: Centre of mass in the body's frame [m].
         outline: Shapes to draw; physics ignores them.
 
-    Raises:
-        InvalidProblem: A number is not finite, or a mass or inertia is negative.
-
     Examples:
         >>> from carom.systems import Body
         >>> Body.box("box", width=3.0, height=1.0, mass=6.0).inertia
         5.0
-        >>> Body.disc("disc", radius=2.0, mass=1.0).inertia
-        2.0
-        >>> Body.rod("rod", length=2.0, mass=3.0).inertia, Body.rod("rod", 2.0, 3.0).com
-        (1.0, (0.0, -1.0))
-        >>> len(Body.point("bob", mass=1.0).joints)
-        2
+        >>> Body.rod("rod", length=2.0, mass=3.0).com, len(Body.point("bob", mass=1.0).joints)
+        ((0.0, -1.0), 2)
     """
 
     name: str
@@ -138,35 +173,17 @@ class Body:
     outline: tuple[Polygon | Circle, ...] = ()
 
     def __post_init__(self) -> None:
-        of = f"of body {self.name!r}"
-        object.__setattr__(self, "mass", nonnegative(f"mass {of}", self.mass))
-        object.__setattr__(self, "inertia", nonnegative(f"inertia {of}", self.inertia))
-        object.__setattr__(self, "placement", pair(f"placement {of}", self.placement))
-        object.__setattr__(self, "com", pair(f"com {of}", self.com))
+        what = f"body {self.name!r}"
+        check_fields(self, what, mass=nonnegative, inertia=nonnegative, placement=pair, com=pair)
 
     @classmethod
     def box(
-        cls,
-        name: str,
-        width: float,
-        height: float,
-        mass: float,
-        **carried: Unpack[Carried],
+        cls, name: str, width: float, height: float, mass: float, **carried: Unpack[Carried]
     ) -> Body:
-        """Make a uniform box with its frame in its centre.
+        """Make a uniform box of some width [m], height [m] and mass [kg], its frame in its centre.
 
         Its corners, which contacts need, are the points of its outline: bottom left, bottom
         right, top right, top left.
-
-        Args:
-            name: Name, unique in a system.
-            width: Width [m].
-            height: Height [m].
-            mass: Mass [kg].
-            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
-
-        Raises:
-            InvalidProblem: A number is negative or not finite.
         """
         x, y = nonnegative("width", width) / 2, nonnegative("height", height) / 2
         outline = (Polygon(((-x, -y), (x, -y), (x, y), (-x, y))),)
@@ -174,71 +191,23 @@ class Body:
         return cls(name, mass, inertia, outline=outline, **carried)
 
     @classmethod
-    def disc(
-        cls,
-        name: str,
-        radius: float,
-        mass: float,
-        **carried: Unpack[Carried],
-    ) -> Body:
-        """Make a uniform disc with its frame in its centre.
-
-        Args:
-            name: Name, unique in a system.
-            radius: Radius [m].
-            mass: Mass [kg].
-            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
-
-        Raises:
-            InvalidProblem: A number is negative or not finite.
-        """
+    def disc(cls, name: str, radius: float, mass: float, **carried: Unpack[Carried]) -> Body:
+        """Make a uniform disc of some radius [m] and mass [kg], its frame in its centre."""
         outline = (Circle(radius=nonnegative("radius", radius)),)
-        inertia = mass * radius**2 / 2
-        return cls(name, mass, inertia, outline=outline, **carried)
+        return cls(name, mass, mass * radius**2 / 2, outline=outline, **carried)
 
     @classmethod
-    def rod(
-        cls,
-        name: str,
-        length: float,
-        mass: float,
-        **carried: Unpack[Carried],
-    ) -> Body:
-        """Make a uniform thin rod that hangs down from the origin of its frame.
+    def rod(cls, name: str, length: float, mass: float, **carried: Unpack[Carried]) -> Body:
+        """Make a uniform thin rod of some length [m] and mass [kg] that hangs from its frame.
 
         It goes from (0, 0) to (0, -length), with its centre of mass half way.
-
-        Args:
-            name: Name, unique in a system.
-            length: Length [m].
-            mass: Mass [kg].
-            **carried: Fields `parent`, `placement` and `joints`; it floats by default.
-
-        Raises:
-            InvalidProblem: A number is negative or not finite.
         """
-        end = (0.0, -nonnegative("length", length))
-        com = (0.0, -length / 2)
-        outline = (Polygon(((0.0, 0.0), end)),)
-        inertia = mass * length**2 / 12
+        outline = (Polygon(((0.0, 0.0), (0.0, -nonnegative("length", length)))),)
+        com, inertia = (0.0, -length / 2), mass * length**2 / 12
         return cls(name, mass, inertia, com=com, outline=outline, **carried)
 
     @classmethod
-    def point(
-        cls,
-        name: str,
-        mass: float,
-        **carried: Unpack[Carried],
-    ) -> Body:
-        """Make a point mass, which floats without turning by default.
-
-        Args:
-            name: Name, unique in a system.
-            mass: Mass [kg].
-            **carried: Fields `parent`, `placement` and `joints`.
-
-        Raises:
-            InvalidProblem: The mass is negative, or a number is not finite.
-        """
+    def point(cls, name: str, mass: float, **carried: Unpack[Carried]) -> Body:
+        """Make a point mass [kg], which floats without turning by default."""
         carried.setdefault("joints", FLOATING[:2])
         return cls(name, mass, 0.0, **carried)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +33,6 @@ class Dynamics(NamedTuple):
         >>> from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
         >>> contact = PlaneContact("floor", Disc("disc", radius=0.5), FLOOR, mu=0.3)
         >>> here = PlanarSystem([Body.disc("disc", 0.5, 2.0)], [contact]).dynamics([0.0, 0.5, 0.0])
-        >>> here.M.diagonal().tolist(), here.force.round(9).tolist()
-        ([2.0, 2.0, 0.25], [0.0, -19.62, 0.0])
         >>> here.phi.tolist(), here.J_n.tolist(), here.J_t.tolist()
         ([0.0], [[0.0, 1.0, 0.0]], [[[1.0, 0.0, 0.5]]])
     """
@@ -51,7 +50,8 @@ class System(ABC):
 
     Joining an engine means writing one subclass: it maps a configuration `q` to the inertia and
     the contact geometry there. Contacts keep one order everywhere: entry `i` of `contacts`, `mu`,
-    `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact.
+    `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact. Configurations `q` are
+    (nq,), velocities `v` (nv,), times `t` in seconds.
 
     Examples:
         A ball of 2 kg that moves along a vertical line over a floor.
@@ -68,16 +68,12 @@ class System(ABC):
         ...     def normal_jacobian(self, q): return np.array([[1.0]])
         ...     def tangent_jacobian(self, q): return np.zeros((1, 1, 1))
         ...     def contact_bias(self, q, v): return np.zeros((1, 2))
-        >>> Ball().energy([1.0], [0.0]), Ball().dynamics([1.0]).phi.tolist()
-        (19.62, [1.0])
-        >>> Ball().impact_problem([0.0], [-3.0]).contacts
-        ('floor',)
 
         It falls from 1 m and hits after sqrt(2 / g):
 
         >>> motion = carom.simulate(Ball(), [1.0], [0.0], 1.0, carom.RouthSingle())
-        >>> round(motion.impacts[0].t, 6), round((2.0 / 9.81) ** 0.5, 6)
-        (0.451524, 0.451524)
+        >>> round(motion.impacts[0].t, 6)
+        0.451524
     """
 
     def __repr__(self) -> str:
@@ -107,19 +103,11 @@ class System(ABC):
 
     @abstractmethod
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M(q), (nv, nv), so that the kinetic energy is v·M v / 2 [J].
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return M(q), (nv, nv), so that the kinetic energy is v·M v / 2 [J]."""
 
     @abstractmethod
     def velocity_map(self, q: ArrayLike) -> FloatArray:
-        """Return Γ(q), (nq, nv), so that dq/dt = Γ v.
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return Γ(q), (nq, nv), so that dq/dt = Γ v."""
 
     @abstractmethod
     def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
@@ -127,69 +115,36 @@ class System(ABC):
 
         That is gravity, the forces of inertia (Coriolis and centrifugal) and inputs, so that
         M dv/dt = F_s while nothing touches.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-            t: Time [s].
         """
 
     @abstractmethod
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return the potential energy of the forces that have one, such as gravity [J].
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return the potential energy of the forces that have one, such as gravity [J]."""
 
     @abstractmethod
     def gap(self, q: ArrayLike) -> FloatArray:
-        """Return φ(q), (m,) [m]: > 0 apart, < 0 penetrating.
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return φ(q), (m,) [m]: > 0 apart, < 0 penetrating."""
 
     @abstractmethod
     def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_n(q), (m, nv), so that dφ/dt = J_n v [m/s].
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return J_n(q), (m, nv), so that dφ/dt = J_n v [m/s]."""
 
     @abstractmethod
     def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_t(q), (m, d, nv): J_t v is the sliding velocity of the material points [m/s].
-
-        Args:
-            q: Configuration, (nq,).
-        """
+        """Return J_t(q), (m, d, nv): J_t v is the sliding velocity of the material points [m/s]."""
 
     @abstractmethod
     def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return dJ/dt v of each contact, normal first, (m, 1 + d) [m/s^2].
 
         A contact accelerates by J dv/dt + bias.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
         """
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         """Return everything at one state and time.
 
         A system that finds all of it in one pass does well to override this: `simulate` calls
-        nothing else while it integrates.
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,); at rest if not given.
-            t: Time [s].
-
-        Raises:
-            InvalidProblem: A method of the system answers with an array of a wrong shape.
+        nothing else while it integrates. At rest if `v` is not given.
         """
         rates = np.zeros(self.nv) if v is None else v
         m, nv = len(self.contacts), self.nv
@@ -203,12 +158,7 @@ class System(ABC):
         )
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Return kinetic plus potential energy [J].
-
-        Args:
-            q: Configuration, (nq,).
-            v: Velocity, (nv,).
-        """
+        """Return kinetic plus potential energy [J]."""
         rates = np.asarray(v, dtype=np.float64)
         return float(0.5 * rates @ self.mass_matrix(q) @ rates) + self.potential_energy(q)
 
@@ -227,9 +177,6 @@ class System(ABC):
             v: Velocity before the impact, (nv,).
             gap_tolerance: A contact touches if its gap is at most this, either way [m].
             without_collision: Let contacts at rest act although nothing collides.
-
-        Raises:
-            InvalidProblem: No contact touches, or one penetrates by more than the tolerance.
         """
         here = self.dynamics(q)
         touching = self._touching(here.phi, gap_tolerance)
@@ -270,32 +217,37 @@ class System(ABC):
 class OnePassSystem(System):
     """Answer all questions at a state from `dynamics`, which finds everything in one pass."""
 
+    # Facts rather than questions: a subclass hands them to `__init__`.
+    nq: int = 0
+    nv: int = 0
+    contacts: tuple[str, ...] = ()
+    mu: FloatArray = np.empty(0)
+
+    def __init__(self, nq: int, nv: int, contacts: Iterable[str], mu: Iterable[float]) -> None:
+        self.nq, self.nv, self.contacts = int(nq), int(nv), tuple(contacts)
+        self.mu = np.array(list(mu), dtype=np.float64)
+        self.mu.flags.writeable = False
+
     @abstractmethod
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         """Return everything at one state and time."""
 
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        """Return M(q), (nv, nv)."""
         return self.dynamics(q).M
 
     def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return F_s(q, v, t), (nv,): all that accelerates without contact."""
         return self.dynamics(q, v, t).force
 
     def gap(self, q: ArrayLike) -> FloatArray:
-        """Return φ(q), (m,) [m]."""
         return self.dynamics(q).phi
 
     def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_n(q), (m, nv)."""
         return self.dynamics(q).J_n
 
     def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        """Return J_t(q), (m, d, nv)."""
         return self.dynamics(q).J_t
 
     def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return dJ/dt v of each contact, normal first, (m, 1 + d) [m/s^2]."""
         return self.dynamics(q, v).bias
 
 

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
+import mujoco
 import numpy as np
 
 from carom.adapters.engine import tangents
-from carom.errors import InvalidOption, InvalidProblem, MissingExtra
+from carom.errors import InvalidOption, InvalidProblem
 from carom.typing import BoolArray, FloatArray
-
-try:
-    import mujoco
-except ModuleNotFoundError as error:
-    raise MissingExtra(
-        'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
-    ) from error
-
-__all__ = [
-    "Pair",
-    "check_model",
-    "check_supported",
-    "contact_names",
-    "contact_rows",
-    "find_pairs",
-    "mujoco",
-]
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
+REFUSED = {int(GEOM.mjGEOM_HFIELD): "height field", int(GEOM.mjGEOM_SDF): "signed distance field"}
 MOST_SLOTS = 8
 """MuJoCo returns no more contacts than this for two convex geoms."""
 
@@ -66,13 +51,10 @@ class Pair:
 def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
     """Return all pairs of geoms that can collide, by the numbers of their geoms."""
     explicit = _explicit_pairs(model)
-    found = set(explicit)
-    for one, other in combinations(range(model.ngeom), 2):
-        if _may_collide(model, one, other):
-            found.add((one, other))
+    filtered = (key for key in combinations(range(model.ngeom), 2) if _may_collide(model, *key))
     pairs: dict[tuple[int, int], Pair] = {}
     first = 0
-    for key in sorted(found):
+    for key in sorted({*explicit, *filtered}):
         if {int(model.geom_type[i]) for i in key} == {int(GEOM.mjGEOM_PLANE)}:
             continue
         _check_geoms(model, key)
@@ -85,10 +67,11 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
 def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> tuple[str, ...]:
     """Return a name for each contact, as "floor/foot", "floor/foot 2" or "floor/box (--+)"."""
     names = _geom_names(model)
-    found = []
-    for (one, other), pair in pairs.items():
-        found += [f"{names[one]}/{names[other]}{label}" for label in pair.labels]
-    return tuple(found)
+    return tuple(
+        f"{names[one]}/{names[other]}{label}"
+        for (one, other), pair in pairs.items()
+        for label in pair.labels
+    )
 
 
 def contact_rows(
@@ -121,26 +104,23 @@ def contact_rows(
     return phi, J
 
 
-def check_model(model: object) -> None:
-    """Refuse what is no model, such as the name of its file."""
+def supported_state(model: mujoco.MjModel, data: mujoco.MjData | None) -> mujoco.MjData:
+    """Return a state of a model, or refuse what is no model, or has parts unknown to carom."""
     if not isinstance(model, mujoco.MjModel):
         raise InvalidOption(
             f"model: expected a mujoco.MjModel, got {model!r}; read a file with "
             f"mujoco.MjModel.from_xml_path"
         )
-
-
-def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Refuse a model with parts that carom does not know."""
     if model.nflex:
         raise InvalidProblem(
             "the model has flexible bodies (flex), and carom knows rigid ones only: remove them"
         )
+    data = mujoco.MjData(model) if data is None else data
     disabled = model.opt.disableflags
     active = np.flatnonzero(data.eq_active)
     if active.size and not disabled & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
         i = int(active[0])
-        name = _name(model, mujoco.mjtObj.mjOBJ_EQUALITY, i) or f"number {i}"
+        name = model.equality(i).name or f"number {i}"
         kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
         raise InvalidProblem(
             f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
@@ -151,6 +131,7 @@ def check_supported(model: mujoco.MjModel, data: mujoco.MjData) -> None:
             raise InvalidProblem(
                 f'the model switches contact off: remove <flag {word}="disable"/> from its option'
             )
+    return data
 
 
 def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
@@ -165,10 +146,6 @@ def _explicit_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], int]:
                 f"{names[one]}/{names[other]} are a <pair> {count} times; remove all but one"
             )
     return {key: i for i, key in enumerate(keys)}
-
-
-def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
-    return mujoco.mj_id2name(model, kind, i) or ""
 
 
 def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
@@ -190,9 +167,7 @@ def _may_collide(model: mujoco.MjModel, one: int, other: int) -> bool:
 
 def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
     for i in key:
-        kind = int(model.geom_type[i])
-        if kind in (GEOM.mjGEOM_HFIELD, GEOM.mjGEOM_SDF):
-            word = "height field" if kind == GEOM.mjGEOM_HFIELD else "signed distance field"
+        if word := REFUSED.get(int(model.geom_type[i])):
             raise InvalidProblem(
                 f"geom {_geom_names(model)[i]!r} is a {word}, of which carom cannot tell contacts "
                 f"apart: use planes, boxes or meshes, or switch its collisions off with "
@@ -220,9 +195,8 @@ def _slots(model: mujoco.MjModel, key: tuple[int, int]) -> tuple[tuple[str, ...]
         if GEOM.mjGEOM_CAPSULE in kinds:
             return (" (-)", " (+)"), feature
         if GEOM.mjGEOM_BOX in kinds:
-            signs = "-+"
-            corners = (f" ({signs[i & 1]}{signs[i >> 1 & 1]}{signs[i >> 2]})" for i in range(8))
-            return tuple(corners), feature
+            # The sign along x changes fastest, as in `Pair.slot`.
+            return tuple(f" ({x}{y}{z})" for z, y, x in product("-+", repeat=3)), feature
     count = 2 if GEOM.mjGEOM_CAPSULE in kinds else MOST_SLOTS
     return ("", *(f" {i}" for i in range(2, count + 1))), -1
 
@@ -253,11 +227,10 @@ def _friction(model: mujoco.MjModel, key: tuple[int, int], explicit: int | None)
 
 def _geom_names(model: mujoco.MjModel) -> list[str]:
     """Return a name of its own for each geom: that of its body if it has none."""
-    names = []
-    for i in range(model.ngeom):
-        body = int(model.geom_bodyid[i])
-        own = _name(model, mujoco.mjtObj.mjOBJ_GEOM, i)
-        names.append(own or _name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
+    names = [
+        model.geom(i).name or model.body(body).name or f"body{body}"
+        for i, body in enumerate(model.geom_bodyid.tolist())
+    ]
     seen: Counter[str] = Counter()
     for i, name in enumerate(tuple(names)):
         seen[name] += 1

@@ -6,14 +6,13 @@ import copy
 import inspect
 import warnings
 
+import mujoco
 import numpy as np
 
-from carom.adapters.mujoco.contacts import mujoco
 from carom.typing import FloatArray
 
-FREE, BALL, SLIDE = (
-    int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "BALL", "SLIDE")
-)
+JOINT = mujoco.mjtJoint
+FREE, BALL, SLIDE = int(JOINT.mjJNT_FREE), int(JOINT.mjJNT_BALL), int(JOINT.mjJNT_SLIDE)
 CCD_TOLERANCE = 1e-12
 """Of points and normals that MuJoCo finds by iteration [m]; its own 1e-6 m shows in Jacobians."""
 CCD_ITERATIONS = 500
@@ -22,13 +21,7 @@ AT_LIMIT = 1e-6
 
 
 class LimitIgnored(UserWarning):
-    """Warn that a joint or tendon is at the end of its range, which takes no part in the impact.
-
-    Examples:
-        >>> from carom.adapters.mujoco import LimitIgnored
-        >>> issubclass(LimitIgnored, UserWarning)
-        True
-    """
+    """Warn that a joint or tendon is at the end of its range, which takes no part in the impact."""
 
 
 def with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:

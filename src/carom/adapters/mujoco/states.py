@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from os import PathLike, fspath
+from typing import Any
 
+import mujoco
 import numpy as np
 
 from carom.adapters.engine import NUM_DIRECTIONS
-from carom.adapters.mujoco.contacts import mujoco
 from carom.adapters.mujoco.system import GAP_TOLERANCE, MARGIN, MujocoSystem
 from carom.checks import between, positive, vector
 from carom.errors import InvalidFile, InvalidOption
@@ -39,21 +40,6 @@ def load_state(
 
     Raises:
         InvalidFile: MuJoCo cannot read the file.
-        InvalidOption: There is no such keyframe, or a vector has another length or a number that
-            is not finite.
-
-    Examples:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from carom.adapters.mujoco import load_state
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "ball.xml")
-        ...     _ = path.write_text('''<mujoco>
-        ...       <worldbody><body><joint type="slide" axis="0 0 1"/><geom size="0.1"/></body>
-        ...       </worldbody><keyframe><key name="low" qpos="0.1"/></keyframe></mujoco>''')
-        ...     model, data = load_state(path, "low", qvel=[-1.0])
-        >>> data.qpos.tolist(), data.qvel.tolist()
-        ([0.1], [-1.0])
     """
     try:
         model = mujoco.MjModel.from_xml_path(fspath(path))
@@ -91,7 +77,8 @@ def impact_problem(
     """Return the impact of the contacts that touch in a state of MuJoCo.
 
     MuJoCo moves in steps, and its contacts are soft: just before an impact they are some tenths of
-    a millimetre apart, or as deep in. The tolerance has room for that. `data` is not changed.
+    a millimetre apart, or as deep in. The tolerance has room for that. `data` is not changed. The
+    impact is planar if no contact can slide but along one line.
 
     Args:
         model: The model.
@@ -99,14 +86,6 @@ def impact_problem(
         gap_tolerance: Largest gap of a contact that touches [m].
         num_directions: Number of friction directions of a contact in space, at least 3.
         without_collision: Let contacts at rest act although nothing collides.
-
-    Returns:
-        The impact, planar if no contact can slide but along one line.
-
-    Raises:
-        InvalidOption: An option is out of range, or the model is none.
-        InvalidProblem: No contact touches, one penetrates by more than the tolerance, or the model
-            has parts that are not supported: see `MujocoSystem`.
 
     Warns:
         LimitIgnored: A joint or tendon is at the end of its range, which takes no part.
@@ -134,13 +113,8 @@ def impact_problem(
     """
     tolerance = positive("gap_tolerance", gap_tolerance, or_zero=True)
     system = MujocoSystem(model, data, margin=max(MARGIN, 2.0 * tolerance))
-    return system.impact_problem(
-        data.qpos,
-        data.qvel,
-        tolerance,
-        without_collision=without_collision,
-        num_directions=num_directions,
-    )
+    options: Any = {"without_collision": without_collision, "num_directions": num_directions}
+    return system.impact_problem(data.qpos, data.qvel, tolerance, **options)
 
 
 def apply(data: mujoco.MjData, v_post: ArrayLike) -> None:
@@ -152,19 +126,6 @@ def apply(data: mujoco.MjData, v_post: ArrayLike) -> None:
     Args:
         data: The state, just before the impact.
         v_post: Velocity after the impact, (nv,).
-
-    Raises:
-        InvalidOption: v_post has another length, or a number that is not finite.
-
-    Examples:
-        >>> import mujoco
-        >>> from carom.adapters.mujoco import apply
-        >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody><body>
-        ...   <joint type="slide" axis="0 0 1"/><geom size="0.1"/></body></worldbody></mujoco>''')
-        >>> data = mujoco.MjData(model)
-        >>> apply(data, [0.25])
-        >>> data.qvel.tolist(), data.time
-        ([0.25], 0.0)
     """
     data.qvel[:] = vector("v_post", v_post, len(data.qvel))
 
@@ -178,7 +139,7 @@ def engine_outcome(
     damping_ratio: float = 10.0,
     duration: float = 1e-3,
 ) -> FloatArray:
-    """Return the one velocity with which an impact ends if MuJoCo resolves it.
+    """Return the one velocity (nv,) with which an impact ends if MuJoCo resolves it.
 
     MuJoCo steps on from the state in a copy, with contacts that are as stiff as is asked for and
     no margins. Gravity, springs, damping, actuators, applied forces, limits and friction loss are
@@ -206,28 +167,6 @@ def engine_outcome(
             contact that is a gap apart takes part only if it closes in that time: give more for
             feet that come down one after the other. The velocity is that of where the robot then
             is.
-
-    Returns:
-        (nv,) velocity.
-
-    Raises:
-        InvalidOption: An option is out of range, or the motion became infinite.
-
-    Examples:
-        A ball of 2 kg falls with 1 m/s.
-
-        >>> import mujoco
-        >>> from carom.adapters.mujoco import engine_outcome
-        >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
-        ...   <geom type="plane" size="1 1 1"/><body pos="0 0 0.1">
-        ...   <joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2"/></body>
-        ... </worldbody></mujoco>''')
-        >>> data = mujoco.MjData(model)
-        >>> data.qvel[:] = -1.0
-        >>> engine_outcome(model, data).round(2).tolist()
-        [0.0]
-        >>> engine_outcome(model, data, damping_ratio=1.0).round(2).tolist()
-        [0.14]
     """
     positive("timestep", timestep)
     positive("damping_ratio", damping_ratio)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import final
 
+import mujoco
 import numpy as np
 
 from carom.adapters.engine import SAME, EngineSystem
 from carom.adapters.mujoco import model as models
-from carom.adapters.mujoco.contacts import (
-    check_model,
-    check_supported,
-    contact_names,
-    contact_rows,
-    find_pairs,
-    mujoco,
-)
+from carom.adapters.mujoco.contacts import contact_names, contact_rows, find_pairs, supported_state
 from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
@@ -55,8 +49,12 @@ class MujocoSystem(EngineSystem):
     cylinders err by up to 0.5 mm. Use planes for floors, or have one contact for each pair, with
     <flag multiccd="disable"/>.
 
+    Refused: active equality constraints, flexible bodies, height fields, friction that differs
+    along the two tangents, surfaces that move, and several <pair>s of the same geoms.
+
     Model and data are copied: later changes of theirs have no effect here, nor the other way round.
-    A system is not safe to share between threads.
+    The attribute `model` is the copy, with wider margins. A system is not safe to share between
+    threads.
 
     Args:
         model: The model, an `mujoco.MjModel`.
@@ -65,21 +63,10 @@ class MujocoSystem(EngineSystem):
             positions and velocities do not matter.
         margin: Largest gap of contacts that are looked at [m].
 
-    Attributes:
-        model: The copy of the model, with wider margins.
-        margin: As given [m].
-
-    Raises:
-        InvalidOption: The model is none, or the margin is not positive.
-        InvalidProblem: The model has parts that are not supported: active equality constraints,
-            flexible bodies, height fields, friction that differs along the two tangents, surfaces
-            that move, several <pair>s of the same geoms, contact that is switched off.
-
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
 
         >>> import mujoco
-        >>> import numpy as np
         >>> from carom.adapters.mujoco import MujocoSystem
         >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
         ...   <geom name="floor" type="plane" size="1 1 1" friction="0.5"/>
@@ -87,39 +74,18 @@ class MujocoSystem(EngineSystem):
         ...     <geom size="0.1" mass="2" friction="0.3"/></body>
         ... </worldbody></mujoco>''')
         >>> system = MujocoSystem(model)
-        >>> system.nq, system.nv, system.contacts, system.mu.tolist(), system.margin
-        (7, 6, ('floor/ball',), [0.5], 0.001)
-        >>> system.gap(model.qpos0).tolist(), system.normal_jacobian(model.qpos0).tolist()
-        ([0.0], [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-        >>> system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0]).contacts
-        ('floor/ball',)
-        >>> system.limits_reached(model.qpos0)
-        ()
-
-        Lifted by 5 mm it touches nothing, and `stand` lowers it.
-
+        >>> system.nq, system.nv, system.contacts, system.mu.tolist()
+        (7, 6, ('floor/ball',), [0.5])
+        >>> problem = system.impact_problem(model.qpos0, [0.3, 0.0, -1.0, 0.0, 0.0, 0.0])
         >>> system.stand(model.qpos0 + [0.0, 0.0, 0.005, 0.0, 0.0, 0.0, 0.0]).round(9).tolist()
         [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]
-
-        A force of 3 N pushes it along x.
-
-        >>> data = mujoco.MjData(model)
-        >>> data.qfrc_applied[0] = 3.0
-        >>> system.take_inputs(data)
-        >>> system.smooth_force(model.qpos0, np.zeros(6)).round(9).tolist()[:3]
-        [3.0, 0.0, -19.62]
-        >>> data.qvel[2] = -1.0
-        >>> system.detect_impact(data).contacts
-        ('floor/ball',)
     """
 
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, margin: float = MARGIN
     ) -> None:
         self.margin = positive("margin", margin)
-        check_model(model)
-        source = mujoco.MjData(model) if data is None else data
-        check_supported(model, source)
+        source = supported_state(model, data)
         self.model = models.with_margin(model, self.margin)
         self._data = mujoco.MjData(self.model)
         self.take_inputs(source)
@@ -129,11 +95,7 @@ class MujocoSystem(EngineSystem):
         super().__init__(model.nq, model.nv, names, mu)
 
     def take_inputs(self, data: mujoco.MjData) -> None:
-        """Take controls, activations, applied forces and mocap poses from a state.
-
-        Args:
-            data: State of the model that this system was made of.
-        """
+        """Take controls, activations, applied forces and mocap poses from a state of the model."""
         models.copy_inputs(self.model, data, self._data)
 
     def _velocity_map(self, q: FloatArray) -> FloatArray:
@@ -158,14 +120,7 @@ class MujocoSystem(EngineSystem):
         return Dynamics(M, force, phi, J[:, 0], J[:, 1:], bias)
 
     def limits_reached(self, q: ArrayLike) -> tuple[str, ...]:
-        """Return the names of the joints and tendons at the end of their range, or beyond it.
-
-        Args:
-            q: Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: q has another length, or a number that is not finite.
-        """
+        """Return the names of the joints and tendons at the end of their range, or beyond it."""
         self._place(self._checked(q))
         return models.limits_reached(self.model, self._data)
 
@@ -174,15 +129,6 @@ class MujocoSystem(EngineSystem):
 
         All that floats is moved along gravity, as it is and together, until the first contact has
         no gap; a robot that penetrates is lifted.
-
-        Args:
-            q: Configuration to start from, (nq,).
-
-        Returns:
-            Configuration, (nq,).
-
-        Raises:
-            InvalidProblem: Nothing floats, or nothing is below it.
         """
         at = self._checked(q)
         self._place(at)
@@ -216,10 +162,6 @@ class MujocoSystem(EngineSystem):
             gap_tolerance: Largest gap of a contact that touches, at most the margin [m].
             speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
                 gravity makes of rest in one step.
-
-        Raises:
-            InvalidOption: An option is out of range.
-            InvalidProblem: The state has numbers that are not finite.
         """
         here, near, hits = self._approaching(data, gap_tolerance, speed)
         return self._gather(here, near, data.qvel) if hits.size else None
@@ -236,7 +178,6 @@ class MujocoSystem(EngineSystem):
         return here, near, near[here.J_n[near] @ data.qvel < -speed]
 
     def _warn(self, q: ArrayLike) -> None:
-        """Warn of joints and tendons at the end of their range."""
         models.warn_of_limits(self.limits_reached(q))
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
