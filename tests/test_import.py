@@ -1,7 +1,9 @@
 """`import carom` is quick because it loads nothing but itself."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,13 @@ def test_import_loads_no_heavy_module():
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(carom.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.asname for line in block.body for alias in line.names}
+    assert seen == set(carom.__all__)
 
 
 @pytest.mark.parametrize("name", carom.__all__)

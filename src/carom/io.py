@@ -49,7 +49,7 @@ HOMES = {
 }
 """Modules of the classes that a file may contain; no other class is ever loaded."""
 
-TOP = ("ImpactProblem", "FiniteSet", "SampledSet", "PolyhedralSet", "Trajectory", "Bundle")
+TOP = {"ImpactProblem", "FiniteSet", "SampledSet", "PolyhedralSet"} | {"Trajectory", "Bundle"}
 """Classes of the object that a file may hold; its fields may hold any class of `HOMES`."""
 
 KIND = "carom"
@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         # A file without a header was written by hand, and is a problem.
         tree.setdefault(KIND, "ImpactProblem")
         if tree[KIND] not in TOP:
-            raise ValueError(f"expected one of {', '.join(TOP)}, got {tree[KIND]!r}")
+            raise ValueError(f"expected one of {', '.join(sorted(TOP))}, got {tree[KIND]!r}")
         return _decode(tree)
     except CaromError as error:
         # Constructors check their fields.
@@ -169,7 +169,8 @@ def _encode(value: Any) -> Any:
         return [_encode(each) for each in value]
     if value is not None and not isinstance(value, bool | int | float | str | np.ndarray):
         raise InvalidOption(
-            f"{type(value).__name__}: files hold only classes of carom.io.HOMES; save without it"
+            f"{type(value).__name__}: files hold only classes of carom.io.HOMES; a set of a law of "
+            f"your own is saved by dataclasses.replace(outcomes, origin=None).save(path)"
         )
     return value
 

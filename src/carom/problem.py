@@ -43,9 +43,6 @@ class ImpactProblem(Saved):
             contact approaches, as in Painlevé's paradox, where no finite contact force exists. If
             False, such a problem has the single outcome v_pre. No effect if a contact approaches.
 
-    Raises:
-        InvalidProblem: A field is wrong; the message names it.
-
     Examples:
         A ball of 2 kg falls with 1 m/s and slips with 0.1 m/s.
 

@@ -38,13 +38,18 @@ def run(*arguments, **settings):
     )
 
 
-def no_matplotlib(monkeypatch):
-    """Let matplotlib seem not to be installed."""
+def forget(monkeypatch, room):
+    """Let a room of carom be imported anew, for one test."""
     import carom
 
-    for name in [name for name in sys.modules if name.startswith("carom.plots")]:
+    for name in [name for name in sys.modules if name.startswith(f"carom.{room}")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(carom.__dict__, "plots", raising=False)
+    monkeypatch.delitem(carom.__dict__, room, raising=False)
+
+
+def no_matplotlib(monkeypatch):
+    """Let matplotlib seem not to be installed."""
+    forget(monkeypatch, "plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
 

@@ -77,7 +77,7 @@ class TestFiles:
             ("empty.json", "", "expected a file that carom saved"),
             ("empty.npz", "", "expected a file that carom saved"),
             ("open.json", "{", "expected a file that carom saved"),
-            ("list.json", "[]", "not a list"),
+            ("list.json", "[]", "expected one object, got a list"),
             ("deep.json", "[" * 100_000, "expected a file that carom saved"),
             ("binary.json", b"\x93\xff\x00\xfe", "expected a file that carom saved"),
             ("binary.npz", b"\x93\xff\x00\xfe", "expected a file that carom saved"),

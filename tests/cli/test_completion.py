@@ -2,13 +2,12 @@
 
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 import carom
 from carom.cli import COMMANDS, main
-from tests.cli.helpers import no_matplotlib, read_error
+from tests.cli.helpers import forget, no_matplotlib, read_error
 
 
 @pytest.fixture
@@ -53,8 +52,7 @@ def test_exhibits(offers):
 
 
 def test_exhibits_without_matplotlib(offers, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("carom.paper")]:
-        monkeypatch.delitem(sys.modules, name)
+    forget(monkeypatch, "paper")
     no_matplotlib(monkeypatch)
     assert offers("reproduce", "zeno") == set()
 

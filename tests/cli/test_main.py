@@ -10,7 +10,7 @@ import pytest
 
 import carom
 from carom.cli import main
-from tests.cli.helpers import FEW, interrupt, no_matplotlib, read_error, run
+from tests.cli.helpers import FEW, forget, interrupt, no_matplotlib, read_error, run
 
 
 def raises(error):
@@ -112,8 +112,7 @@ class TestErrors:
         assert "not enough memory; lower --samples" in error
 
     def test_package_that_is_missing(self, capsys, monkeypatch):
-        for name in [name for name in sys.modules if name.startswith("carom.paper")]:
-            monkeypatch.delitem(sys.modules, name)
+        forget(monkeypatch, "paper")
         no_matplotlib(monkeypatch)
         error = read_error(capsys, ["reproduce", "--list"], 2)
         assert 'pip install "carom[plots,exact]"' in error

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from carom.cli import main
+from tests.cli.helpers import forget
 
 CHEAP = ("routh-path", "parameters")
 
@@ -62,8 +63,7 @@ def test_refuses_in_one_line(arguments, words, capsys):
 
 
 def test_names_the_extras_that_are_missing(capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("carom.paper")]:
-        monkeypatch.delitem(sys.modules, name)
+    forget(monkeypatch, "paper")
     monkeypatch.setitem(sys.modules, "ppl", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert main(["reproduce", "--list"]) == 2

@@ -13,7 +13,7 @@ from PIL import Image
 
 import carom
 from carom import plots
-from carom.paper.compliant.plot import plot_sweep
+from carom.paper.exhibits.sweeps import draw as draw_sweep
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
 
 DPI = 60
@@ -132,7 +132,8 @@ def _spread(ax):
 def _sweep(ax):
     sweep = carom.paper.compliant.angle_sweep(block(), num=7)
     exact = laws("rocking-block")["exact"]
-    return plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
+    draw_sweep(ax, sweep, exact, "angle [deg]", logarithmic=False)
+    return ax
 
 
 DRAWINGS = {

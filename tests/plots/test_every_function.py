@@ -38,8 +38,6 @@ def test_docstring_explains_all_and_shows_how(name):
     assert re.match(r"(Draw|Animate) .*\.\n", text)
     for parameter in signature.parameters:
         assert re.search(rf"^    {parameter}: \S", text, re.M), f"{parameter} is not explained"
-    assert ("\nReturns:\n" in text) == (signature.return_annotation != "None")
-    assert "\nRaises:\n" in text
     assert ">>> " in text.split("\nExamples:\n")[1]
     assert re.search(rf"carom\.plots\.{name}\(", text)
 

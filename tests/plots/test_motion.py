@@ -26,6 +26,7 @@ from carom.systems import (
     PlaneContact,
     Prismatic,
 )
+from tests.reference.own_system import RodOnCircle, on_circle
 
 
 def simulate(name, duration, seed=0):
@@ -254,6 +255,16 @@ class TestPhase:
     def test_needs_no_system_if_velocities_are_rates(self, ball, ax):
         plot_phase(without_system(ball), ax, coordinate=0)
         assert ax.get_xlabel() == "q0"
+
+    def test_rate_of_a_coordinate_that_is_no_velocity(self, ax):
+        """Of the sine of an angle that turns with 1 rad/s, that is its cosine."""
+        q = on_circle([0.0, 2.0, 0.1])
+        motion = carom.simulate(RodOnCircle(), q, [0.0, 0.0, 1.0], 0.05, carom.Sequential())
+        plot_phase(motion, ax, coordinate=3)
+        sine, rate = ax.lines[0].get_data()
+        known = ~np.isnan(sine)
+        np.testing.assert_allclose(rate[known], np.sqrt(1.0 - sine[known] ** 2), rtol=1e-9)
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("q3", "rate of q3")
 
     def test_unknown_coordinate(self, ball, ax):
         with pytest.raises(

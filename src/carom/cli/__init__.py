@@ -21,8 +21,6 @@ from carom.cli import check, outcomes, reproduce, scenes, show, simulate
 from carom.cli.options import Command, Group
 from carom.errors import CaromError, ImpactNotResolved
 
-__all__ = ["main"]
-
 NOT_RESOLVED = 1
 BAD_INPUT = 2
 BUG = 70

@@ -41,7 +41,7 @@ FILES = (
 def motion_report(scene: Scene, law: dict[str, Any], motion: Trajectory, page: bool) -> Report:
     """Return the report of a motion, with an animation as a page or only as a GIF."""
     title = f"{scene.name}: {scene.description}"
-    states = [_state(motion, row) for row in (0, -1)]
+    first, last = (_state(motion, row) for row in (0, -1))
     words = [_afterwards(scene, impact) for impact in motion.impacts]
     lost = sum(impact.energy_lost for impact in motion.impacts)
     cut_short = [] if motion.is_finished else [f"{motion.status}: {motion.message}"]
@@ -50,19 +50,16 @@ def motion_report(scene: Scene, law: dict[str, Any], motion: Trajectory, page: b
         f"Motion by law {law['name']}, seed {motion.seed}: {motion.status}",
         *(f"  - {reason}" for reason in cut_short),
         f"  time    {motion.start_time:g} … {motion.end_time:g} s; s up to {motion.s[-1]:.5g}",
-        f"  energy  {states[0]['energy']:.5g} → {states[1]['energy']:.5g} J; {lost:.5g} J lost in "
-        f"impacts",
+        f"  energy  {first['energy']:.5g} → {last['energy']:.5g} J; {lost:.5g} J lost in impacts",
         *_impact_lines(motion, words),
         *_segment_lines(motion),
     ]
     pairs = zip(motion.impacts, words, strict=True)
     json = {
         **pick(motion, "seed", "status", "message", "contacts"),
-        **{"start": states[0], "end": states[1]},
+        **{"start": first, "end": last},
         "impacts": [_impact_json(motion, *pair) for pair in pairs],
-        "accumulations": [
-            {"from": part.t, "to": part.end} for part in motion.impacts if _accumulates(part)
-        ],
+        "accumulations": [{"from": part.t, "to": part.end} for part in _accumulations(motion)],
         "segments": [
             pick(part, "start", "end", "num_solutions")
             | {"modes": dict(zip(motion.contacts, part.modes, strict=True))}
@@ -70,13 +67,11 @@ def motion_report(scene: Scene, law: dict[str, Any], motion: Trajectory, page: b
         ],
         "indeterminate": [part.start for part in motion.segments if part.num_solutions > 1],
     }
-    files: dict[str, Writer] = {
-        "trajectory.npz": motion.save,
-        "motion.png": partial(write_figure, "trajectory_overview", motion, title=title),
-    }
+    figure = partial(write_figure, "trajectory_overview", motion, title=title)
+    files: dict[str, Writer] = {"trajectory.npz": motion.save, "motion.png": figure}
     if isinstance(scene.system, PlanarSystem):
-        endings = ("gif", "html") if page else ("gif",)
-        files |= {f"motion.{ending}": partial(_animate, motion) for ending in endings}
+        names = ("motion.gif", "motion.html") if page else ("motion.gif",)
+        files |= dict.fromkeys(names, partial(_animate, motion))
     return Report("motion", "\n".join(lines), json, files, FILES, cut_short)
 
 
@@ -97,10 +92,6 @@ def _afterwards(scene: Scene, impact: Impact) -> dict[str, str]:
     return dict(zip(impact.contacts, words, strict=True))
 
 
-def _accumulates(impact: Impact) -> bool:
-    return impact.kind == "accumulation"
-
-
 def _titled(what: str, head: tuple[str, ...], rows: list[Any], right: tuple[int, ...]) -> list[str]:
     """Return a table with the number of its rows above it, and without its middle if it is long."""
     lines = table(head, rows, right=right)
@@ -113,26 +104,27 @@ def _titled(what: str, head: tuple[str, ...], rows: list[Any], right: tuple[int,
 def _impact_lines(motion: Trajectory, words: list[dict[str, str]]) -> list[str]:
     if not motion.impacts:
         return ["", "No impacts"]
+    after = [", ".join(f"{name} {word}" for name, word in each.items()) for each in words]
     rows = [
-        (
-            *(f"{impact.t:.8g}", impact.kind, " ".join(impact.contacts)),
-            f"{impact.energy_lost:.4g}",
-            ", ".join(f"{name} {word}" for name, word in afterwards.items()),
-        )
-        for impact, afterwards in zip(motion.impacts, words, strict=True)
+        (f"{x.t:.8g}", x.kind, " ".join(x.contacts), f"{x.energy_lost:.4g}", then)
+        for x, then in zip(motion.impacts, after, strict=True)
     ]
     head = ("t [s]", "kind", "contacts", "lost [J]", "afterwards")
     return _titled("impact", head, rows, (0, 3)) + [
         f"  Infinitely many impacts up to t = {impact.end:.9g} s, extrapolated: accumulation "
         f"stands for the rest."
-        for impact in filter(_accumulates, motion.impacts)
+        for impact in _accumulations(motion)
     ]
 
 
+def _accumulations(motion: Trajectory) -> list[Impact]:
+    return [impact for impact in motion.impacts if impact.kind == "accumulation"]
+
+
 def _segment_lines(motion: Trajectory) -> list[str]:
-    rows = [(f"{part.start:.8g}", f"{part.end:.8g}", *part.modes) for part in motion.segments]
-    if not rows:
+    if not motion.segments:
         return []
+    rows = [(f"{part.start:.8g}", f"{part.end:.8g}", *part.modes) for part in motion.segments]
     return _titled("segment", ("from [s]", "to [s]", *motion.contacts), rows, (0, 1)) + [
         f"  At t = {part.start:.8g} s friction leaves {part.num_solutions} ways to go on; the seed "
         f"drew one."
@@ -162,11 +154,8 @@ def bundle_report(scene: Scene, law: dict[str, Any], bundle: Bundle) -> Report:
     """Return the report of many motions."""
     motions = bundle.trajectories
     stopped = [motion for motion in motions if not motion.is_finished]
-    cut_short = [
-        f"{len(stopped)} of {len(motions)} motions were cut short, the first by {first.status}: "
-        f"{first.message}"
-        for first in stopped[:1]
-    ]
+    many = f"{len(stopped)} of {len(motions)} motions were cut short"
+    cut_short = [f"{many}, the first by {x.status}: {x.message}" for x in stopped[:1]]
     times = np.linspace(motions[0].start_time, max(x.end_time for x in motions), TIMES)
     spread = bundle.spread(times)
     spread = np.where(spread > ROUNDING, spread, 0.0)
@@ -198,10 +187,8 @@ def bundle_report(scene: Scene, law: dict[str, Any], bundle: Bundle) -> Report:
         head = ("coordinate", "at most", "at t [s]", "at the end")
         lines += [f"  {line}" for line in table(head, rows, right=(1, 2, 3))]
     title = f"{scene.name}: {len(motions)} motions"
-    files: dict[str, Writer] = {
-        "bundle.npz": bundle.save,
-        "bundle.png": partial(write_figure, "bundle_overview", bundle, title=title),
-    }
+    figure = partial(write_figure, "bundle_overview", bundle, title=title)
+    files: dict[str, Writer] = {"bundle.npz": bundle.save, "bundle.png": figure}
     return Report("bundle", "\n".join(lines), json, files, FILES, cut_short)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -172,36 +172,31 @@ def make_law(name: str, **settings: Any) -> ImpactLaw:
 
 def law_settings(law: Any) -> dict[str, Any]:
     """Return the settings of a law that affect its results; None was left to the law."""
-    names = [field.name for field in dataclasses.fields(law)]
+    names = [each.name for each in fields(law)]
     return show.pick(law, *(x for x in names if x not in ("num_threads", "points", "progress")))
 
 
+@dataclass(eq=False)
 class Found:
     """The outcomes of some laws on one problem."""
 
-    def __init__(self, about: impact.Target) -> None:
-        self.about = about
-        self.problem = about.problem
-        self.sets: dict[str, Any] = {}
-        self.settings: dict[str, dict[str, Any]] = {}
-        self.not_resolved: dict[str, str] = {}
-        self.failures: list[ImpactNotResolved] = []
+    about: impact.Target
+    sets: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    not_resolved: dict[str, str] = field(default_factory=dict)
+    failures: list[ImpactNotResolved] = field(default_factory=list)
 
     def add(self, name: str, law: ImpactLaw) -> None:
         """Resolve the impact with a law; few lost samples are a warning, many a failure."""
-        outcomes: Any = law.resolve(self.problem)
-        self.sets[name] = outcomes
-        self.settings[name] = law_settings(law)
+        outcomes: Any = law.resolve(self.about.problem)
+        self.sets[name], self.settings[name] = outcomes, law_settings(law)
         if lost := getattr(outcomes, "num_unfinished", 0):
-            total = lost + len(outcomes)
-            message = (
-                f"{name}: {lost:,} of {total:,} samples did not end, so that ranges are biased: "
-                f"{'; '.join(outcomes.unfinished)}"
-            )
+            total, why = lost + len(outcomes), "; ".join(outcomes.unfinished)
+            what = f"{name}: {lost:,} of {total:,} samples did not end, so that ranges are biased"
             if lost > MOST_UNFINISHED * total:
-                self.failures.append(ImpactNotResolved(message, self.problem))
+                self.failures.append(ImpactNotResolved(f"{what}: {why}", self.about.problem))
             else:
-                show.warn(f"warning: {message}")
+                show.warn(f"warning: {what}: {why}")
 
     def text(self) -> str:
         """Return the report for people."""
@@ -224,42 +219,35 @@ class Found:
         from carom.kernels.tolerances import STICKING
         from carom.outcomes.distances import sample_error
 
-        error = sample_error(samples, exact)
-        return error if error > STICKING * float(self.problem.space.velocity_unit.max()) else 0.0
+        error, unit = sample_error(samples, exact), self.about.problem.space.velocity_unit.max()
+        return error if error > STICKING * float(unit) else 0.0
 
     def json(self) -> dict[str, Any]:
         """Return the report for programs; a setting that is None was left to the law."""
-        problem, names = self.problem, ("contacts", "num_velocities", "num_tangents", "v_pre")
-        return {
-            "problem": {
-                "source": self.about.source,
-                **show.pick(problem, *names),
-                "contact_velocities": problem.contact_velocity(problem.v_pre),
-                "kinetic_energy": problem.kinetic_energy(problem.v_pre),
-            },
-            "laws": {
-                name: {"settings": self.settings[name], **_describe(outcomes)}
-                for name, outcomes in self.sets.items()
-            },
-            "sample_error": self.sample_error,
-            "not_resolved": self.not_resolved,
+        problem = self.about.problem
+        before = {
+            "contact_velocities": problem.contact_velocity(problem.v_pre),
+            "kinetic_energy": problem.kinetic_energy(problem.v_pre),
         }
+        known = show.pick(problem, "contacts", "num_velocities", "num_tangents", "v_pre")
+        laws = {
+            name: {"settings": self.settings[name], **_describe(outcomes)}
+            for name, outcomes in self.sets.items()
+        }
+        about = {"problem": {"source": self.about.source, **known, **before}, "laws": laws}
+        return about | show.pick(self, "sample_error", "not_resolved")
 
     def files(self) -> dict[str, show.Writer]:
         """Return what writes the sets and the figure."""
         files: dict[str, show.Writer] = {FILES[name]: x.save for name, x in self.sets.items()}
-        exact = self.sets.get("exact")
-        drawn = [self.sets.get("routh"), self.sets.get("routh-single"), exact and exact.inner]
+        get = self.sets.get
+        exact = get("exact")
+        drawn = [get("routh"), get("routh-single"), None if exact is None else exact.inner]
+        points = next((outcomes for outcomes in drawn if outcomes is not None), None)
+        others = {"simultaneous": get("anitescu-potra"), "sequential": get("sequential")}
+        options: Any = {"exact": exact, "title": self.about.title, **others}
         if self.sets:
-            files[FIGURE] = partial(
-                show.write_figure,
-                "outcomes_overview",
-                next((outcomes for outcomes in drawn if outcomes is not None), None),
-                exact=exact,
-                simultaneous=self.sets.get("anitescu-potra"),
-                sequential=self.sets.get("sequential"),
-                title=self.about.title,
-            )
+            files[FIGURE] = partial(show.write_figure, "outcomes_overview", points, **options)
         return files
 
 
@@ -267,15 +255,13 @@ def _describe(outcomes: Any) -> dict[str, Any]:
     """Return what a set is: ranges [m/s], shares, and polytopes or labelled outcomes."""
     from carom import FiniteSet, PolyhedralSet
 
-    bounds = outcomes.contact_bounds()
-    ranges = [{"normal": own[0], "tangential": own[1:]} for own in bounds]
+    ranges = [{"normal": own[0], "tangential": own[1:]} for own in outcomes.contact_bounds()]
     found = {"name": outcomes.law, **show.pick(outcomes, "is_complete", "kinds", "notes")}
     found["contacts"] = dict(zip(outcomes.problem.contacts, ranges, strict=True))
     if isinstance(outcomes, PolyhedralSet):
+        found |= show.pick(outcomes, "outer_excess", "num_polyhedra")
         polytopes = [show.pick(x, "kind", "dimension", "vertices") for x in outcomes.polytopes]
-        return (
-            found | show.pick(outcomes, "outer_excess", "num_polyhedra") | {"polytopes": polytopes}
-        )
+        return found | {"polytopes": polytopes}
     for word, occurs in outcomes.contact_states._asdict().items():
         for own, share in zip(ranges, occurs.mean(axis=0), strict=True):
             own[word] = share

@@ -65,10 +65,9 @@ def command(
         show.show({"exhibits": [*map(_named, chosen)]} if as_json else "\n".join(lines))
         return
     with show.progress([exhibit.seconds[quick] for exhibit in chosen]) as begin:
+        how: Any = {"quick": quick, "fresh": fresh, "begin": lambda x: begin(x.name)}
         try:
-            kept = reproduce(
-                out, names, quick=quick, fresh=fresh, begin=lambda exhibit: begin(exhibit.name)
-            )
+            kept = reproduce(out, names, **how)
         except KeyboardInterrupt:
             show.warn(f"what is done is in {out}; the same command goes on from there")
             raise
@@ -86,9 +85,8 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
     for exhibit, one in pairs:
         agreeing = sum(finding.agrees for finding in one.findings)
         time = "kept" if one.was_there else f"{one.seconds:.1f} s"
-        lines.append(
-            f"{exhibit.name:{width}}  {agreeing} of {len(one.findings)} sentences agree  {time:>8}"
-        )
+        agree = f"{agreeing} of {len(one.findings)} sentences agree"
+        lines.append(f"{exhibit.name:{width}}  {agree}  {time:>8}")
         lines += [
             f"{'':{width}}  differs: {finding.sentence} ({finding.measured})"
             for finding in one.findings
@@ -98,15 +96,13 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
 
 
 def _row(exhibit: Exhibit, one: Kept) -> dict[str, Any]:
-    return (
-        _named(exhibit)
-        | show.pick(one, "seconds", "was_there", "remarks")
-        | {
-            "findings": [vars(finding) for finding in one.findings],
-            "figures": [str(one.folder / name) for name in one.figures],
-            "tables": [str(one.folder / name) for name in one.tables],
-        }
-    )
+    return {
+        **_named(exhibit),
+        **show.pick(one, "seconds", "was_there", "remarks"),
+        "findings": [vars(finding) for finding in one.findings],
+        "figures": [str(one.folder / name) for name in one.figures],
+        "tables": [str(one.folder / name) for name in one.tables],
+    }
 
 
 def _named(exhibit: Exhibit) -> dict[str, Any]:

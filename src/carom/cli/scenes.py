@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -45,13 +44,10 @@ def command(scene: str | None, save: Path | None, as_json: bool) -> None:
         | pick(each.problem, "contacts", "num_velocities")
         for each in chosen
     ]
-    show({"scenes": rows} if as_json else _table(rows))
-
-
-def _table(rows: list[dict[str, Any]]) -> str:
     head = ("scene", "contacts", "velocities", "description")
     cells = [
         (row["name"], " ".join(row["contacts"]), str(row["num_velocities"]), row["description"])
         for row in rows
     ]
-    return "\n".join(table(head, cells, right=(2,), width=terminal_width()))
+    lines = table(head, cells, right=(2,), width=terminal_width())
+    show({"scenes": rows} if as_json else "\n".join(lines))

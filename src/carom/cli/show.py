@@ -109,11 +109,7 @@ def fit(text: str, width: int) -> str:
 
 
 def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Collection[int] = (),
-    width: int = 0,
+    head: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), width: int = 0
 ) -> list[str]:
     """Return the lines of a table, with columns `right` aligned right; a width of 0 is none."""
     from rich.console import Console
@@ -147,12 +143,8 @@ def progress(seconds: Sequence[float] = ()) -> Iterator[Begin]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     # The speed is that of the last minutes, because the expected times are rough.
-    bar = Bar(
-        *(*columns, TimeRemainingColumn()),
-        console=Console(stderr=True),
-        transient=True,
-        speed_estimate_period=120.0,
-    )
+    how: Any = {"transient": True, "speed_estimate_period": 120.0}
+    bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), **how)
     task = bar.add_task("", total=sum(seconds) or None)
     begun = 0
 
@@ -161,9 +153,8 @@ def progress(seconds: Sequence[float] = ()) -> Iterator[Begin]:
         begun += 1
         if not seconds:
             bar.reset(task, total=None, description=f"{name} ({hint})" if hint else name)
-            return lambda done, total: bar.update(
-                task, completed=done, total=total, description=name
-            )
+            update = partial(bar.update, task, description=name)
+            return lambda done, total: update(completed=done, total=total)
         before, own = sum(seconds[: begun - 1]), seconds[begun - 1]
         bar.update(task, completed=before, description=f"{begun} of {len(seconds)}: {name}")
         return lambda done, total: bar.update(task, completed=before + own * done / total)

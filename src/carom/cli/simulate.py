@@ -97,21 +97,16 @@ def command(
     resolve = make_law(name, **chosen)
     # A motion draws one outcome at a time, with seeds of its own.
     settings = {k: x for k, x in law_settings(resolve).items() if k not in ("num_samples", "seed")}
-    about: dict[str, Any] = {
-        "scene": scene,
-        "law": {"name": name, "settings": settings},
-        "duration": duration,
-    }
+    by = {"name": name, "settings": settings}
     state = (what.system, what.q, what.v, duration, resolve)
     with show.progress() as begin:
         progress = begin("motion" if many is None else "motions")
         if many is None:
-            motion = carom.simulate(*state, seed=seed)
-            report = motion_report(what, about["law"], motion, page=animate)
+            report = motion_report(what, by, carom.simulate(*state, seed=seed), page=animate)
         else:
             workers: Any = {"num_processes": processes, "progress": progress}
             bundle = carom.simulate_many(*state, many, seed=seed, **workers)
-            report = bundle_report(what, about["law"], bundle)
-    report.json = about | report.json
+            report = bundle_report(what, by, bundle)
+    report.json = {"scene": scene, "law": by, "duration": duration} | report.json
     report.finish(out, as_json=as_json)
     return [CaromError(words) for words in report.failures]

@@ -34,9 +34,6 @@ class AnitescuPotra(ImpactLaw):
         num_trials: Number of covering vectors.
         seed: Seed of the covering vectors.
 
-    Raises:
-        InvalidOption: An option is out of range; the message names it.
-
     Examples:
         >>> import carom
         >>> walker = carom.scenes.load("compass-gait").problem
@@ -62,7 +59,6 @@ class AnitescuPotra(ImpactLaw):
 
         Raises:
             ImpactNotResolved: No solution was found, although one exists if a contact approaches.
-            InvalidOption: There are too many solutions to list.
         """
         space = problem.space
         if problem.is_colliding(problem.v_pre) or problem.without_collision:

@@ -52,7 +52,6 @@ class ImpactLaw(ABC):
             seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The seed is not an integer >= 0.
             ImpactNotResolved: No outcome was found; the message says what to try.
         """
         checks.integer("seed", seed, 0)

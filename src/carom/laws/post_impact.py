@@ -27,7 +27,6 @@ def post_impact_set(
         A `PolyhedralSet`, complete or outer, or a `SampledSet`.
 
     Raises:
-        InvalidOption: An option is out of range; the message names it.
         ImpactNotResolved: No outcome was found; the message says what to try.
 
     Examples:

@@ -76,9 +76,6 @@ class Routh(ImpactLaw):
         max_samples: Maximum number of samples with `until`. If they are not enough,
             `outcomes.holdout` holds the bound that they do give.
 
-    Raises:
-        InvalidOption: An option is out of range; the message names it.
-
     Examples:
         A block lands flat with 1 m/s. It rests, or pivots on one corner while the other lifts with
         at most 0.21 m/s.
@@ -133,7 +130,6 @@ class Routh(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidOption: The points do not fit the number of contacts.
             ImpactNotResolved: No sample ended, or contacts at rest must act and cannot.
         """
         sampler = self._prepare(problem)
@@ -216,7 +212,6 @@ class Routh(ImpactLaw):
             seed: Seed of the random generator, an integer from 0 to 2^53 - 1.
 
         Raises:
-            InvalidOption: The seed is out of range.
             ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
         law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)

@@ -51,9 +51,6 @@ class RouthExact(ImpactLaw):
         num_samples: Number of samples inside an outer set.
         seed: Seed of these samples.
 
-    Raises:
-        InvalidOption: An option is out of range; the message names it.
-
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -114,7 +111,6 @@ class RouthExact(ImpactLaw):
             seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The seed is not an integer >= 0.
             NotResolvedExactly: A budget is exhausted, so that there is no exact set.
             ImpactNotResolved: Contacts at rest must act and cannot.
             MissingExtra: pplpy is not installed.

@@ -46,7 +46,6 @@ class RouthSingle(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidProblem: There are several contacts, or the contact is in space.
             ImpactNotResolved: A contact at rest must act and cannot.
         """
         if problem.num_contacts != 1 or problem.num_tangents != 1:

@@ -42,9 +42,6 @@ class Sequential(ImpactLaw):
         order: Contact names, each at least once, or None for all orders.
         max_impacts: Maximum number of single impacts in a sequence.
 
-    Raises:
-        InvalidOption: An option is out of range; the message names it.
-
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
@@ -68,7 +65,6 @@ class Sequential(ImpactLaw):
             problem: The impact.
 
         Raises:
-            InvalidOption: The order names an unknown contact, or leaves one out.
             ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
         """
         states = [state for order in self._orders(problem) for state in self._run(problem, order)]
@@ -105,7 +101,6 @@ class Sequential(ImpactLaw):
             seed: Seed of the random generator, an integer >= 0.
 
         Raises:
-            InvalidOption: The order leaves a contact out, or the seed is not an integer >= 0.
             ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
         """
         names = (self.order,) if isinstance(self.order, str) else self.order

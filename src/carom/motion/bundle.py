@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
+from carom.io import Saved
 from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
 from carom.motion.trajectory import MOST_ROWS, Trajectory
@@ -28,22 +29,17 @@ from carom.systems.names import names
 from carom.systems.system import System
 from carom.typing import ArrayLike, FloatArray
 
-Progress = Callable[[int, int], None]
-
 WATCH = 0.5
 """How often a worker looks whether its parent lives [s]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class Bundle(Saved):
     """Hold motions that start alike and differ in what was drawn.
 
     Attributes:
         trajectories: The motions.
         seed: Seed from which the seed of each was made.
-
-    Raises:
-        InvalidOption: There are no motions, or they are those of different systems.
 
     Examples:
         A block that lands flat may stay, or pivot either way: after 0.05 s its angles differ.
@@ -52,34 +48,8 @@ class Bundle:
         >>> block = carom.scenes.load("rocking-block")
         >>> motions = carom.simulate_many(
         ...     block.system, block.q, block.v, 0.05, carom.Routh(), 4, num_processes=1)
-        >>> len(motions), motions.num_finished
-        (4, 4)
-        >>> motions.q_at([0.0, 0.05]).shape, motions.v_at(0.05).shape
-        ((4, 2, 3), (4, 1, 3))
         >>> (motions.spread([0.0, 0.05])[:, 2] > 1e-3).tolist()
         [False, True]
-        >>> motions
-        Bundle(4 motions, 4 finished, seed 0, t = 0 … 0.05 s)
-
-        A file keeps everything but the system:
-
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "motions.npz"
-        ...     motions.save(path)
-        ...     loaded = carom.load(path).with_system(block.system)
-        >>> bool((loaded.v_at(0.05) == motions.v_at(0.05)).all())
-        True
-
-        With xarray it is a dataset with named coordinates:
-
-        >>> try:
-        ...     sizes = dict(motions.to_xarray([0.0, 0.05]).q.sizes)
-        ... except carom.MissingExtra:
-        ...     sizes = {"motion": 4, "time": 2, "coordinate": 3}
-        >>> sizes
-        {'motion': 4, 'time': 2, 'coordinate': 3}
     """
 
     trajectories: tuple[Trajectory, ...]
@@ -87,18 +57,15 @@ class Bundle:
 
     def __post_init__(self) -> None:
         checks.integer("seed", self.seed, 0)
-        kinds = {type(motion) for motion in self.trajectories}
-        if kinds != {Trajectory}:
+        if {type(motion) for motion in self.trajectories} != {Trajectory}:
             raise InvalidOption("trajectories: expected one motion or more")
         if len({(motion.layout, motion.contacts) for motion in self.trajectories}) > 1:
             raise InvalidOption("trajectories: expected motions of one system, got several")
 
     def __repr__(self) -> str:
         start, end = self.trajectories[0].start_time, max(m.end_time for m in self.trajectories)
-        return (
-            f"Bundle({len(self)} motions, {self.num_finished} finished, seed {self.seed}, "
-            f"t = {start:g} … {end:g} s)"
-        )
+        finished = f"{self.num_finished} finished, seed {self.seed}"
+        return f"Bundle({len(self)} motions, {finished}, t = {start:g} … {end:g} s)"
 
     def _repr_html_(self) -> str:
         head = ("motion", "seed", "status", "end [s]", "impacts")
@@ -110,23 +77,8 @@ class Bundle:
         notes = [f"{status}: {count} motions" for status, count in ends.items()]
         return notebook.page(repr(self), head, rows, notes, figure_of=self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motions to a .json or .npz file; `carom.load` reads it.
-
-        Args:
-            path: The file.
-        """
-        io.save(self, path)
-
     def with_system(self, system: System) -> Bundle:
-        """Return the same motions with their system.
-
-        Args:
-            system: The system that moved.
-
-        Raises:
-            InvalidOption: The system has other coordinates or contacts.
-        """
+        """Return the same motions with their system, which a file does not keep."""
         return Bundle(tuple(each.with_system(system) for each in self.trajectories), self.seed)
 
     def __len__(self) -> int:
@@ -138,38 +90,23 @@ class Bundle:
         return sum(motion.is_finished for motion in self.trajectories)
 
     def q_at(self, times: ArrayLike) -> FloatArray:
-        """Return the configurations at some times, (num, n, nq); NaN after a motion's end.
-
-        Args:
-            times: (n,) times, or one [s].
-        """
+        """Return the configurations at n times [s], (num, n, nq); NaN after a motion's end."""
         return self._at(times, "q")
 
     def v_at(self, times: ArrayLike) -> FloatArray:
-        """Return the velocities at some times, (num, n, nv); NaN after a motion's end.
-
-        Args:
-            times: (n,) times, or one [s].
-        """
+        """Return the velocities at n times [s], (num, n, nv); NaN after a motion's end."""
         return self._at(times, "v")
 
     def spread(self, times: ArrayLike) -> FloatArray:
-        """Return the largest minus the smallest of each coordinate at some times, (n, nq).
-
-        Args:
-            times: (n,) times, or one [s].
-        """
+        """Return the largest minus the smallest of each coordinate at n times [s], (n, nq)."""
         q = self.q_at(times)
         return np.asarray(np.nanmax(q, axis=0) - np.nanmin(q, axis=0))
 
     def to_xarray(self, times: ArrayLike) -> Any:
-        """Return q and v at some times as an xarray.Dataset; NaN after a motion's end.
+        """Return q and v at n times [s] as an xarray.Dataset; NaN after a motion's end.
 
         Its dimensions are motion, time, and coordinate or velocity, which bear the names of the
         system where it is planar; `seed` and `status` belong to each motion.
-
-        Args:
-            times: (n,) times, or one [s].
 
         Raises:
             MissingExtra: xarray is not installed.
@@ -213,7 +150,7 @@ def simulate_many(
     *,
     seed: int = 0,
     num_processes: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Bundle:
     """Return many motions from one state, in parallel.
@@ -232,10 +169,6 @@ def simulate_many(
         progress: Function that is called with (motions done, motions in all).
         **options: As for `simulate`.
 
-    Raises:
-        InvalidOption: An argument is wrong, or the system cannot be sent to other processes where
-            processes cannot fork.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
@@ -246,14 +179,14 @@ def simulate_many(
     """
     checks.integer("num", num, 1)
     seed = checks.integer("seed", seed, 0, 2**53 - 1)
-    if num_processes is not None:
-        checks.integer("num_processes", num_processes, 1)
+    given = available_cores() if num_processes is None else num_processes
+    processes = min(num, checks.integer("num_processes", given, 1))
     seeds = [int(np.random.default_rng([seed, i]).integers(2**53)) for i in range(num)]
     job = partial(simulate, system, q, v, duration, law, **options)
-    # The first one runs here: bad input is told at once, and kernels are compiled once.
     motions: dict[int, Trajectory] = {}
+    # The first one runs here: bad input is told at once, and kernels are compiled once.
     first = (job(seed=seeds[0]),)
-    others = _run(job, seeds[1:], min(num, num_processes or available_cores()))
+    others = _run(job, seeds[1:], processes)
     for done, motion in enumerate(chain(first, others), start=1):
         motions[motion.seed] = replace(motion, system=system)
         if progress is not None:

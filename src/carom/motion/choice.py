@@ -16,26 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from carom.motion.sustained import (
-    FREE,
-    HOLDS,
-    MINUS,
-    PLUS,
-    SMOOTH,
-    STICKING,
-    ContactLaw,
-    Sustained,
-)
+from carom.motion.sustained import FREE, HOLDS, MINUS, PLUS, SMOOTH, STICKING, ContactLaw, Sustained
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
 LOOK_AHEAD = 1e-8
 """Modes that work at a moment are judged by how they work so much later [s]."""
-
 SAME = 1e-7
 """Accelerations that differ by no more than this share of the largest count as one."""
-
-
 COUPLED = 1e-12
 """Contacts move each other if one's impulse moves the other by more than this share."""
 
@@ -119,15 +107,15 @@ class _Way(NamedTuple):
 
 
 def ways_on(moment: Moment) -> list[ContactLaw]:
-    """Return modes for every acceleration with which a motion can go on.
+    """Return modes for every acceleration with which a motion can go on, now and a moment later.
 
-    None if no finite force solves the contacts, now or a moment later. Contacts that do not move
-    each other are looked at apart, since choices multiply.
+    Contacts that do not move each other are looked at apart, since choices multiply.
     """
     mu = moment.system.mu
-    none = ContactLaw(np.zeros(len(mu), np.int64), mu, np.zeros(len(mu), np.bool_))
     groups = _groups(moment.dynamics(), moment.touching)
     apart = [_lasting(moment._replace(touching=group)) for group in groups]
+    # Each group's law leaves all other contacts free, which is mode 0.
+    none = ContactLaw(np.zeros(len(mu), np.int64), mu, np.zeros(len(mu), np.bool_))
     return [reduce(_joined, laws, none) for laws in product(*apart)]
 
 
@@ -203,14 +191,12 @@ def solutions(
     is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
 ) -> Iterator[tuple[ContactLaw, Sustained]]:
     """Yield every choice of modes whose conditions hold, but for those that are beaten."""
-    resting = np.zeros(len(mu), dtype=np.bool_)
-    resting[touching] = True
+    resting = np.isin(np.arange(len(mu)), touching)
     for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
         modes = np.zeros(len(mu), dtype=np.int64)
         modes[touching] = choice
         # A contact that slides already has no condition on how its slip goes on.
-        begins = resting & ~((slip != 0.0) & (modes != FREE))
-        law = ContactLaw(modes, mu, begins)
+        law = ContactLaw(modes, mu, resting & ~((slip != 0.0) & (modes != FREE)))
         found = law.evaluate(here, v, is_beaten)
         if found.holds:
             yield law, found

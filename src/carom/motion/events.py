@@ -18,7 +18,6 @@ from carom.typing import FloatArray
 
 LOOKS = 4
 """Number of parts into which a step is divided to look for events."""
-
 TIME_ROUNDING = 4e-15
 """Accuracy of the moment of an event, as a share of the time or of a second."""
 
@@ -33,15 +32,12 @@ class Sight(NamedTuple):
 
 Look = Callable[[float], Sight]
 Seen = tuple[float, Sight]
-Moment = tuple[float, float, float]
 Function = Callable[[float], float]
 
 GAP_ROUNDING = 2e-16
 """A gap closes when it falls below zero, or below where it started, by more than this [m]."""
-
 DEEP = 1e-12
 """A gap that is below zero while it rises is rounding, unless it is as deep as this [m]."""
-
 MOST_HALVINGS = 12
 """Maximum number of times that a part of a step is halved where gaps turn too quickly."""
 
@@ -61,8 +57,7 @@ def first_event(
         return seen._replace(gaps=seen.gaps + slack)
 
     before = before._replace(gaps=before.gaps + slack)
-    times = [float(t) for t in np.linspace(start, end, LOOKS + 1)]
-    for left, right in pairwise(times):
+    for left, right in pairwise(np.linspace(start, end, LOOKS + 1).tolist()):
         after = see(right)
         found = _first_between(see, (left, before), (right, after), MOST_HALVINGS)
         if found is not None:
@@ -104,33 +99,26 @@ def _crossings(look: Look, first: Seen, last: Seen) -> list[float]:
         if before.conditions[i] <= 0.0:
             return [left]
         found.append(_root(_entry(look, "conditions", int(i)), left, right))
-    for k in range(len(after.gaps)):
-        closing = _closing(
-            _entry(look, "gaps", k),
-            _entry(look, "rates", k),
-            (left, before.gaps[k], before.rates[k]),
-            (right, after.gaps[k], after.rates[k]),
-        )
-        if closing is not None:
-            found.append(closing)
-    return found
+    closings = (_closing(look, k, first, last) for k in range(len(after.gaps)))
+    return found + [t for t in closings if t is not None]
 
 
 def _entry(look: Look, field: str, k: int) -> Function:
     return lambda t: float(getattr(look(t), field)[k])
 
 
-def _closing(gap: Function, rate: Function, first: Moment, last: Moment) -> float | None:
-    """Return when a gap that is open at first falls below zero, between two moments."""
-    (left, _, rate_left), (right, gap_right, rate_right) = first, last
-    if gap_right < 0.0 and (rate_right < 0.0 or gap_right < -DEEP):
-        if rate_left > 0.0 > rate_right:
+def _closing(look: Look, k: int, first: Seen, last: Seen) -> float | None:
+    """Return when gap k, which is open at first, falls below zero between two moments."""
+    (left, before), (right, after) = first, last
+    gap, rate = _entry(look, "gaps", k), _entry(look, "rates", k)
+    if after.gaps[k] < 0.0 and (after.rates[k] < 0.0 or after.gaps[k] < -DEEP):
+        if before.rates[k] > 0.0 > after.rates[k]:
             # A hop; on its way up, low above the ground, its gap may be rounding.
             left = _root(rate, left, right)
         return _landing(gap, rate, left, right)
-    if rate_left < 0.0 < rate_right:
+    if before.rates[k] < 0.0 < after.rates[k]:
         lowest = _root(rate, left, right)
-        if gap(lowest) < 0.0 <= first[1]:
+        if gap(lowest) < 0.0 <= before.gaps[k]:
             return _landing(gap, rate, left, lowest)
     return None
 

@@ -14,15 +14,11 @@ from carom.typing import FloatArray
 
 KINDS = ("collision", "without collision", "accumulation")
 """What an impact may be."""
-
 MODES = ("free", "sticking", "sliding +", "sliding -", "closed")
 """What a contact may do between impacts, in the order of the kernels' numbers."""
-
 DEGREE = 7
 """Degree of the polynomials that record a step, that of the integrator's own interpolation."""
-
 NODES = chebyshev.chebpts1(DEGREE + 1)
-
 _FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
 
 
@@ -36,14 +32,6 @@ class States(NamedTuple):
         v: (n, nv) velocities.
         impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
         rate: (n, m, 2) how fast they accrue, by s in an impact and by t elsewhere.
-
-    Examples:
-        >>> import carom
-        >>> block = carom.scenes.load("rocking-block")
-        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
-        >>> states = motion.at(t=[0.0, 0.01])
-        >>> states.q.shape, states.v.shape, states.impulse.shape
-        ((2, 3), (2, 3), (2, 2, 2))
     """
 
     t: FloatArray
@@ -55,24 +43,7 @@ class States(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Describe how q, v and impulses are packed into one vector.
-
-    Attributes:
-        nq: Number of coordinates.
-        nv: Number of velocities.
-        num_contacts: Number of contacts.
-
-    Examples:
-        >>> import numpy as np
-        >>> from carom.motion.parts import Layout
-        >>> layout = Layout(nq=2, nv=2, num_contacts=1)
-        >>> y = layout.pack(np.array([0.0, 1.0]), np.array([0.5, -3.0]), np.array([[2.0, 0.1]]))
-        >>> layout.size, y.tolist()
-        (6, [0.0, 1.0, 0.5, -3.0, 2.0, 0.1])
-        >>> q, v, impulse = layout.unpack(y)
-        >>> impulse.tolist()
-        [[2.0, 0.1]]
-    """
+    """Describe how q, v and impulses are packed into one vector."""
 
     nq: int
     nv: int
@@ -84,22 +55,12 @@ class Layout(NamedTuple):
         return self.nq + self.nv + 2 * self.num_contacts
 
     def unpack(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q (..., nq), v (..., nv) and impulses (..., m, 2).
-
-        Args:
-            y: (..., size) vectors.
-        """
+        """Return q (..., nq), v (..., nv) and impulses (..., m, 2) of vectors (..., size)."""
         nq, end = self.nq, self.nq + self.nv
         return y[..., :nq], y[..., nq:end], y[..., end:].reshape(*y.shape[:-1], -1, 2)
 
     def pack(self, q: FloatArray, v: FloatArray, impulse: FloatArray) -> FloatArray:
-        """Return q, v and impulses as one vector, (size,).
-
-        Args:
-            q: (nq,) configuration.
-            v: (nv,) velocity.
-            impulse: (m, 2) contact impulses, normal first [N s].
-        """
+        """Return q, v and impulses (m, 2), normal first [N s], as one vector, (size,)."""
         return np.concatenate([q, v, impulse.ravel()])
 
 
@@ -113,22 +74,6 @@ class Segment:
         modes: What each contact does, e.g. "free" or "sticking".
         num_solutions: Number of ways to go on; above 1 is Painleve's indeterminacy, and this one
             was drawn.
-
-    Raises:
-        InvalidOption: A shape does not fit, a number is not finite, or times go back.
-
-    Examples:
-        A block stands on both corners until its motion ends.
-
-        >>> import numpy as np
-        >>> import carom
-        >>> block = carom.scenes.load("rocking-block")
-        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
-        >>> segment = motion.segments[-1]
-        >>> segment.modes, segment.start, segment.end
-        (('sticking', 'sticking'), 0.0, 0.01)
-        >>> segment.values(np.array([0.005])).shape == (1, motion.layout.size)
-        True
     """
 
     knots: FloatArray
@@ -156,12 +101,7 @@ class Segment:
         return float(self.knots[-1])
 
     def values(self, t: FloatArray, *, derivative: bool = False) -> FloatArray:
-        """Return q, v and impulses, or their derivatives, at some times, (n, size).
-
-        Args:
-            t: (n,) times [s].
-            derivative: Whether to return derivatives by time.
-        """
+        """Return q, v and impulses, or their derivatives by time, at n times [s], (n, size)."""
         index = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
         left, right = self.knots[index], self.knots[index + 1]
         width = np.where(right > left, right - left, 1.0)
@@ -189,23 +129,6 @@ class Impact:
             of the system, normal first [N s].
         energy: (2,) energy before and after [J].
         modes: What each touching contact does, step by step.
-
-    Raises:
-        InvalidOption: A shape does not fit, or a number is not finite.
-
-    Examples:
-        A block of 1 kg lands flat with 1 m/s, and stays.
-
-        >>> import carom
-        >>> block = carom.scenes.load("rocking-block", speed=1.0)
-        >>> motion = carom.simulate(block.system, block.q, block.v, 0.01, carom.AnitescuPotra())
-        >>> impact = motion.impacts[0]
-        >>> impact.kind, impact.start, impact.end, impact.contacts
-        ('collision', 0.0, 0.0, ('A', 'B'))
-        >>> impact.v_pre.tolist(), round(impact.energy_lost, 9)
-        ([0.0, -1.0, 0.0], 0.5)
-        >>> bool(abs(impact.v_post).max() < 1e-9)
-        True
     """
 
     kind: str
@@ -222,11 +145,10 @@ class Impact:
         checks.choice("kind", self.kind, KINDS)
         checks.floats("t", self.t)
         checks.positive("duration", self.duration, or_zero=True)
-        steps = len(self.modes)
-        _shaped("q", self.q, (2, None))
-        _shaped("v", self.v, (steps + 1, None))
-        _shaped("impulse", self.impulse, (steps + 1, None, 2))
-        _shaped("energy", self.energy, (2,))
+        rows = len(self.modes) + 1
+        shapes = {"q": (2, None), "v": (rows, None), "impulse": (rows, None, 2), "energy": (2,)}
+        for name, shape in shapes.items():
+            _shaped(name, getattr(self, name), shape)
         if any(len(step) != len(self.contacts) for step in self.modes):
             raise InvalidOption("modes: expected one for each contact that touches, in every step")
 

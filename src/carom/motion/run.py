@@ -32,16 +32,12 @@ if TYPE_CHECKING:
 
 STILL = 1e-8
 """Contact velocities below this share of the terms that they are the sum of count as rest."""
-
 SLOW = 1e-6
 """The same where slip would be a paradox that no impact resolves."""
-
 LEAST_HOP = 5.0
 """A contact that would come back from no higher than this many roundings of its gap rests."""
-
 MOST_STALLS = 20
 """Number of segments in a row without any length that ends a motion."""
-
 MOST_SHORT, SHORT = 100, 10.0
 """Number of segments in a row, without an impact, that ends a motion if they last no longer than
 `SHORT` times `zeno_time` on average."""
@@ -66,26 +62,24 @@ class Motion:
     stalls: int = 0
 
     def __post_init__(self) -> None:
-        system = self.system
-        self.mu = system.mu
-        self.layout = Layout(system.nq, system.nv, len(self.mu))
+        self.mu = self.system.mu
+        self.layout = Layout(self.system.nq, self.system.nv, len(self.mu))
         self.impulse = np.zeros((len(self.mu), 2))
         self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
         self.begun: deque[float] = deque(maxlen=MOST_SHORT)
 
     def still(self) -> Segment:
         """Return a segment without length, for a motion that ends as it begins."""
+        coefficients = np.zeros((1, DEGREE + 1, self.layout.size))
+        coefficients[0, 0] = self.layout.pack(self.q, self.v, self.impulse)
         modes = (MODES[FREE],) * len(self.mu)
-        y = self.layout.pack(self.q, self.v, self.impulse)
-        coefficients = np.zeros((1, DEGREE + 1, len(y)))
-        coefficients[0, 0] = y
         return Segment(np.array([self.t, self.t]), coefficients, modes)
 
     def run(self) -> tuple[str, str]:
         """Go on until the end; return a status and a sentence."""
         while True:
             try:
-                ended = self._go_on() or self._stalled() or self._limit()
+                ended = self._go_on() or self._limit()
             except ImpactNotResolved as error:
                 return "impact not resolved", f"at t = {self.t:g} s: {error}"
             except (FloatingPointError, np.linalg.LinAlgError) as error:
@@ -108,24 +102,19 @@ class Motion:
             return self._unbounded(found[0], trouble)
         return None
 
-    def _stalled(self) -> tuple[str, str] | None:
-        """Return how a motion ends that makes no real progress."""
-        span = self.t - self.begun[0] if len(self.begun) == MOST_SHORT else math.inf
-        if self.stalls < MOST_STALLS and span > MOST_SHORT * SHORT * self.options.zeno_time:
-            return None
-        return "stalled", (
-            f"the motion gets no further than t = {self.t:g} s: the modes of the contacts change "
-            f"without end; loosen rest_speed or gap_tolerance, or lower zeno_time if segments are "
-            f"to be this short"
-        )
-
     def _limit(self) -> tuple[str, str] | None:
-        """Return how a motion ends that has come to one of its limits."""
+        """Return how a motion ends that makes no real progress, or has come to a limit."""
         options = self.options
-        if self.num_impacts >= options.max_impacts:
-            return "impact limit", (
-                f"{options.max_impacts} impacts came before t = {self.t:g} s; raise max_impacts"
+        span = self.t - self.begun[0] if len(self.begun) == MOST_SHORT else math.inf
+        if self.stalls >= MOST_STALLS or span <= MOST_SHORT * SHORT * options.zeno_time:
+            return "stalled", (
+                f"the motion gets no further than t = {self.t:g} s: the modes of the contacts "
+                f"change without end; loosen rest_speed or gap_tolerance, or lower zeno_time if "
+                f"segments are to be this short"
             )
+        if self.num_impacts >= options.max_impacts:
+            what = f"{options.max_impacts} impacts came before t = {self.t:g} s"
+            return "impact limit", f"{what}; raise max_impacts"
         if self.num_steps >= options.max_steps:
             return "step limit", (
                 f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
@@ -138,18 +127,16 @@ class Motion:
         what, why = "the forces grow", ""
         if (law.modes != FREE).any():
             what, why = "contact forces grow", ", as at a singular point of Painleve's paradox"
-        return "forces without bound", (
-            f"{what} without bound towards t = {self.t:g} s{why}: {trouble}"
-        )
+        message = f"{what} without bound towards t = {self.t:g} s{why}: {trouble}"
+        return "forces without bound", message
 
     def _touching(self, here: Dynamics) -> BoolArray:
         return here.phi <= self.options.gap_tolerance
 
     def _collides(self, here: Dynamics) -> bool:
         approaching = here.J_n @ self.v < -self.options.rest_speed
-        if not (approaching & self._touching(here)).any():
-            return False
-        return bool(self._problem(here).is_colliding(self.v))
+        near = (approaching & self._touching(here)).any()
+        return bool(near and self._problem(here).is_colliding(self.v))
 
     def _problem(self, here: Dynamics, *, without_collision: bool = False) -> ImpactProblem:
         """Pose the impact at this state.
@@ -179,14 +166,14 @@ class Motion:
             return
         which = [self.system.contacts.index(name) for name in problem.contacts]
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
-        impulse[1:, which] += np.cumsum(_impulses(path), axis=0)
-        q = np.array([self.q, self.q])
-        contacts, modes = problem.contacts, path.modes
-        self._record(kind, 0.0, contacts=contacts, q=q, v=path.v, impulse=impulse, modes=modes)
+        both = np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
+        impulse[1:, which] += np.cumsum(both, axis=0)
+        q, contacts = np.array([self.q, self.q]), problem.contacts
+        self._record(kind, 0.0, contacts, q=q, v=path.v, impulse=impulse, modes=path.modes)
         self.v = np.array(path.v[-1])
         self.num_impacts += 1
         self.begun.clear()
-        self.recent.append((self.t, self.impulse, problem.contacts))
+        self.recent.append((self.t, self.impulse, contacts))
 
     def _draw(self, problem: ImpactProblem) -> ImpactPath:
         """Draw one way in which an impact goes.
@@ -206,15 +193,12 @@ class Motion:
         last = self.parts[-1] if self.parts else None
         if (
             isinstance(last, Segment)
-            and last.modes == segment.modes
-            and last.end == segment.start
+            and (last.modes, last.end) == (segment.modes, segment.start)
             and last.num_solutions == segment.num_solutions == 1
         ):
-            self.parts[-1] = replace(
-                last,
-                knots=np.concatenate([last.knots, segment.knots[1:]]),
-                coefficients=np.concatenate([last.coefficients, segment.coefficients]),
-            )
+            knots = np.concatenate([last.knots, segment.knots[1:]])
+            coefficients = np.concatenate([last.coefficients, segment.coefficients])
+            self.parts[-1] = replace(last, knots=knots, coefficients=coefficients)
         else:
             self.parts.append(segment)
 
@@ -228,8 +212,8 @@ class Motion:
 
     def _accumulates(self) -> bool:
         """Go to the limit of impacts that come ever faster, if they do."""
-        times = [t for t, _, _ in self.recent]
-        found = accumulation(times, [x for _, x, _ in self.recent], self._zeno_time())
+        times, impulses = [t for t, _, _ in self.recent], [x for _, x, _ in self.recent]
+        found = accumulation(times, impulses, self._zeno_time())
         if found is None:
             return False
         duration = min(found.duration, self.end_time - self.t)
@@ -247,18 +231,18 @@ class Motion:
         modes = (tuple(MODES[i] for i in law.modes[took_turns]),)
         contacts = tuple(name for name in self.system.contacts if name in names)
         both = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
-        self._record("accumulation", duration, contacts=contacts, modes=modes, **both)
+        self._record("accumulation", duration, contacts, modes=modes, **both)
         self.q, self.v = settle(self.system, q, v, self.t, law.modes), v
         self.t += duration
         self.begun.clear()
         self.recent.clear()
         return True
 
-    def _record(self, kind: str, duration: float, **fields: Any) -> None:
+    def _record(self, kind: str, duration: float, contacts: tuple[str, ...], **fields: Any) -> None:
         """Add an impact to the record, and take over its impulses."""
         q, v = fields["q"], fields["v"]
         energy = np.array([self.system.energy(q[0], v[0]), self.system.energy(q[1], v[-1])])
-        self.parts.append(Impact(kind, self.t, duration, energy=energy, **fields))
+        self.parts.append(Impact(kind, self.t, duration, contacts, energy=energy, **fields))
         self.impulse = fields["impulse"][-1]
 
     def _rounding(self) -> float:
@@ -283,10 +267,9 @@ class Motion:
         try:
             self._hit("without collision", here)
         except ImpactNotResolved:
-            found = self._choose(here, SLOW)
-            if found is None:
-                raise
-            return found
+            if (found := self._choose(here, SLOW)) is not None:
+                return found
+            raise
         return None
 
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
@@ -308,8 +291,7 @@ class Motion:
         # Where the same modes go on, forces that are not unique have left their cones: only then
         # is it worth while to look for those in the middle.
         centered = isinstance(last, Segment) and last.modes == modes
-        here = self.system.dynamics(self.q, self.v, self.t)
-        law = law.settled(here, self.v, centered=centered)
+        law = law.settled(self.system.dynamics(self.q, self.v, self.t), self.v, centered=centered)
         y = self.layout.pack(self.q, self.v, self.impulse)
         stretch = Stretch(self.system, law, self.layout, self.t, y)
         left = self.options.max_steps - self.num_steps
@@ -324,7 +306,3 @@ class Motion:
         self.t = segment.end
         self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(y))
         return stretch.trouble
-
-
-def _impulses(path: ImpactPath) -> FloatArray:
-    return np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)

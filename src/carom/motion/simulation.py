@@ -67,11 +67,6 @@ def simulate(
     Returns:
         The motion; `status` tells whether it was cut short, and `message` why.
 
-    Raises:
-        InvalidOption: An argument is wrong.
-        InvalidProblem: The system has contacts in space or lacks inertia, or it starts with a
-            penetration.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
@@ -119,16 +114,13 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
 
 
 def _check_inertia(M: FloatArray) -> None:
+    """Refuse a mass matrix without inertia in some direction, as seen with a unit diagonal."""
     size = np.sqrt(np.maximum(np.diag(M), 0.0))
-    if not size.all():
-        which = int(np.flatnonzero(size == 0.0)[0])
-        raise InvalidProblem(
-            f"system: expected inertia in every velocity, got none in number {which}"
-        )
+    size[size == 0.0] = 1.0
     values, vectors = np.linalg.eigh(M / np.outer(size, size))
     if values[0] < SINGULAR:
         which = int(np.abs(vectors[:, 0]).argmax())
         raise InvalidProblem(
-            f"system: expected a positive definite mass matrix, got one that is singular, most of "
-            f"all in velocity number {which}; give bodies mass, or leave out a joint"
+            f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
+            f"in velocity number {which}; give bodies mass, or leave out a joint"
         )

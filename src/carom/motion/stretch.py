@@ -101,8 +101,7 @@ class Stretch:
     ) -> tuple[Segment | None, FloatArray]:
         """Integrate to the next event, or the end; `trouble` says why if neither is reached.
 
-        Returns:
-            The segment, or None if it has no length; q, v and impulses at its end.
+        Return the segment, or None if it has no length; and q, v and impulses at its end.
         """
         y, knots = self.y, [self.t]
         coefficients: list[FloatArray] = []
@@ -116,10 +115,9 @@ class Stretch:
                 self.trouble = str(message)
                 break
             self.num_steps += 1
-            start, dense = float(solver.t_old), solver.dense_output()
-            look = partial(self._look, dense)
-            event = first_event(look, start, float(solver.t), seen, rounding)
-            end = float(solver.t) if event is None else event
+            start, end, dense = float(solver.t_old), float(solver.t), solver.dense_output()
+            event = first_event(partial(self._look, dense), start, end, seen, rounding)
+            end = end if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))
                 knots.append(end)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -24,25 +26,19 @@ __all__ = ["FREE", "MINUS", "PLUS", "SMOOTH", "STICKING", "ContactLaw", "Sustain
 
 SLIP = np.array([0.0, 0.0, 1.0, -1.0, 0.0])
 """Direction of each mode's slip."""
-
 STABILIZATION = 20.0
 """Rate at which rounding errors of a closed contact's gap and velocity are let die out [1/s]."""
-
 DEPENDENT = 1e-10
 """Singular values of the scaled equations below this share of the largest count as zero."""
-
 KEPT = 1e-7
 """A closed contact stays closed if it accelerates by no more than this share of its unit."""
-
 HOLDS = 1e-9
 """A margin may fall short by this share of the forces or accelerations at hand."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sustained:
-    """Modes (m,), contact forces (m, 2) and dv/dt (nv,) whose conditions hold by a margin."""
+class Sustained(NamedTuple):
+    """Contact forces (m, 2) and dv/dt (nv,) whose conditions hold by a margin."""
 
-    modes: IntArray
     force: FloatArray
     acceleration: FloatArray
     margin: float
@@ -68,42 +64,30 @@ class ContactLaw:
     inner: FloatArray | None = None
 
     def solve(self, here: Dynamics, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return contact forces (m, 2) and dv/dt (nv,).
-
-        Where several forces lead to one acceleration, those of least norm are returned, plus what
-        `inner` asks for.
-        """
+        """Return contact forces (m, 2), of least norm plus `inner` ones, and dv/dt (nv,)."""
         force, acceleration = np.empty((len(self.modes), 2)), np.empty(len(v))
-        J_t = here.J_t[:, 0]
         if kernels.solve(
-            *(here.M, here.force, here.phi, here.J_n, J_t, here.bias, v),
+            *(here.M, here.force, here.phi, here.J_n, here.J_t[:, 0], here.bias, v),
             *(self.modes, self.mu, STABILIZATION, force, acceleration),
         ):
             return force, acceleration
         return self._solve_dependent(here, v)
 
     def _solve_dependent(self, here: Dynamics, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        closed = np.flatnonzero(self.modes != FREE)
-        force = np.zeros((len(self.modes), 2))
-        stick = np.flatnonzero(self.modes == STICKING)
-        C, G = self._rows(here, closed, stick)
+        C, G = self._rows(here)
         a_G = np.linalg.solve(here.M, np.column_stack([G.T, here.force]))
         a_0, a_G = a_G[:, -1], a_G[:, :-1]
         speed = C @ v
-        target = np.concatenate([here.bias[closed, 0], here.bias[stick, 1]]) + C @ a_0
+        target = self._flat(here.bias) + C @ a_0
         target += STABILIZATION * speed
-        k = len(closed)
-        target[:k] += STABILIZATION * (speed[:k] + STABILIZATION * here.phi[closed])
+        k = len(self._closed)
+        target[:k] += STABILIZATION * (speed[:k] + STABILIZATION * here.phi[self._closed])
         x = -_least(C @ a_G, target)
         acceleration = a_0 + a_G @ x
         if self.inner is not None:
-            wish = np.concatenate([self.inner[closed, 0], self.inner[stick, 1]])
-            span = _span(G)
+            wish, span = self._flat(self.inner), _span(G)
             x += wish - span @ (span.T @ wish)
-        force[closed, 0] = x[:k]
-        force[closed, 1] = -self._drag[closed] * x[:k]
-        force[stick, 1] = x[k:]
-        return force, acceleration
+        return self._forces(x), acceleration
 
     def margins(self, here: Dynamics, force: FloatArray, acceleration: FloatArray) -> FloatArray:
         """Return by how much each condition holds, free of units, >= 0 if it does.
@@ -119,18 +103,14 @@ class ContactLaw:
         )
         return out
 
-    def best_forces(
-        self, here: Dynamics, given: FloatArray, *, centered: bool = False
-    ) -> FloatArray:
+    def best_forces(self, here: Dynamics, given: FloatArray, centered: bool = False) -> FloatArray:
         """Return forces (m, 2) with the same acceleration that are deepest in their cones.
 
-        Contacts that depend on each other leave a choice of forces; the motion goes on as long as
-        there is one that friction allows. The least of all margins may leave others open. If
-        `centered`, the next least is made as large as it can be, and so on: forces that stay at an
-        edge without need would leave their cone as soon as the load changes.
+        The least of all margins may leave others open. If `centered`, the next least is made as
+        large as it can be, and so on: forces that stay at an edge without need would leave their
+        cone as soon as the load changes.
         """
-        closed = np.flatnonzero(self.modes != FREE)
-        stick = np.flatnonzero(self.modes == STICKING)
+        closed, stick = self._closed, self._stick
         k, n = len(closed), len(closed) + len(stick)
         # Rows of all conditions, row @ x <= 0: normal forces, and both edges of each cone.
         edges = np.zeros((2 * len(stick), n))
@@ -141,14 +121,9 @@ class ContactLaw:
         conditions = _Conditions(
             np.vstack([-np.eye(k, n), edges]),
             np.concatenate([units[closed], np.repeat(units[stick], 2)]),
-            _span(self._rows(here, closed, stick)[1]),
+            _span(self._rows(here)[1]),
         )
-        x = conditions.deepest(np.concatenate([given[closed, 0], given[stick, 1]]), centered)
-        force = np.zeros_like(given)
-        force[closed, 0] = x[:k]
-        force[closed, 1] = -self._drag[closed] * x[:k]
-        force[stick, 1] = x[k:]
-        return force
+        return self._forces(conditions.deepest(self._flat(given), centered))
 
     def evaluate(
         self,
@@ -156,13 +131,10 @@ class ContactLaw:
         v: FloatArray,
         is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
     ) -> Sustained:
-        """Return forces, acceleration and the tightest margin, with the best of all forces.
-
-        Modes that are beaten whether they hold or not, as their acceleration tells, fail at once.
-        """
+        """Return the best forces, acceleration and the tightest margin; what is beaten fails."""
         force, acceleration = self.solve(here, v)
         if is_beaten(self.modes, acceleration) or not self._is_kept(here, v, acceleration):
-            return Sustained(self.modes, force, acceleration, -np.inf)
+            return Sustained(force, acceleration, -np.inf)
         margins = self.margins(here, force, acceleration)
         # Other forces change no acceleration, so they cannot mend its conditions.
         fixed = np.concatenate([margins[self.modes == FREE, 0], margins[self._drag != 0.0, 1]])
@@ -170,51 +142,64 @@ class ContactLaw:
         if mendable and margins.min(initial=1.0) < 0.0 and self.is_dependent(here):
             force = self.best_forces(here, force)
             margins = self.margins(here, force, acceleration)
-        return Sustained(self.modes, force, acceleration, float(margins.min(initial=1.0)))
+        return Sustained(force, acceleration, float(margins.min(initial=1.0)))
 
     def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         """Return this law with the inner forces that friction likes best at a state."""
         if not self.is_dependent(here):
             return self
-        plain = replace(self, inner=None)
-        force, _ = plain.solve(here, v)
-        return replace(self, inner=self.best_forces(here, force, centered=centered) - force)
+        force, _ = replace(self, inner=None).solve(here, v)
+        return replace(self, inner=self.best_forces(here, force, centered) - force)
 
     def is_dependent(self, here: Dynamics) -> bool:
         """Return whether several forces lead to one acceleration."""
-        closed = np.flatnonzero(self.modes != FREE)
-        stick = np.flatnonzero(self.modes == STICKING)
-        if len(closed) == 0:
+        if len(self._closed) == 0:
             return False
-        _, G = self._rows(here, closed, stick)
+        _, G = self._rows(here)
         return int(np.linalg.matrix_rank(G, tol=DEPENDENT * np.abs(G).max())) < len(G)
 
     def project(self, here: Dynamics, v: FloatArray) -> FloatArray:
         """Return the velocity nearest to v, by energy, at which closed contacts are at rest."""
-        closed = np.flatnonzero(self.modes != FREE)
-        if len(closed) == 0:
+        if len(self._closed) == 0:
             return v
-        stick = np.flatnonzero(self.modes == STICKING)
-        C, _ = self._rows(here, closed, stick)
+        C, _ = self._rows(here)
         a_C = np.linalg.solve(here.M, C.T)
         return np.asarray(v - a_C @ _least(C @ a_C, C @ v))
 
-    @property
+    @cached_property
+    def _closed(self) -> IntArray:
+        return np.flatnonzero(self.modes != FREE)
+
+    @cached_property
+    def _stick(self) -> IntArray:
+        return np.flatnonzero(self.modes == STICKING)
+
+    @cached_property
     def _drag(self) -> FloatArray:
         return np.asarray(self.mu * SLIP[self.modes])
 
-    def _rows(
-        self, here: Dynamics, closed: IntArray, stick: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _rows(self, here: Dynamics) -> tuple[FloatArray, FloatArray]:
         """Return the rows C that stay at rest, and those along which forces act, G."""
-        normal, tangent = here.J_n[closed], here.J_t[:, 0]
-        drag = self._drag[closed, None] * tangent[closed]
-        return np.vstack([normal, tangent[stick]]), np.vstack([normal - drag, tangent[stick]])
+        normal, tangent = here.J_n[self._closed], here.J_t[:, 0]
+        drag = self._drag[self._closed, None] * tangent[self._closed]
+        stick = tangent[self._stick]
+        return np.vstack([normal, stick]), np.vstack([normal - drag, stick])
+
+    def _flat(self, both: FloatArray) -> FloatArray:
+        """Return the entries of an array (m, 2) that belong to `_rows`."""
+        return np.concatenate([both[self._closed, 0], both[self._stick, 1]])
+
+    def _forces(self, x: FloatArray) -> FloatArray:
+        """Return the forces (m, 2) whose weights along `_rows` are x."""
+        force, k = np.zeros((len(self.modes), 2)), len(self._closed)
+        force[self._closed, 0] = x[:k]
+        force[self._closed, 1] = -self._drag[self._closed] * x[:k]
+        force[self._stick, 1] = x[k:]
+        return force
 
     def _is_kept(self, here: Dynamics, v: FloatArray, acceleration: FloatArray) -> bool:
         """Return whether forces exist that keep closed contacts closed, and sticking ones still."""
-        closed = self.modes != FREE
-        stick = self.modes == STICKING
+        closed, stick = self.modes != FREE, self.modes == STICKING
         a_n = here.J_n @ acceleration + here.bias[:, 0]
         a_t = here.J_t[:, 0] @ acceleration + here.bias[:, 1]
         drift = np.abs(here.J_n @ v) + np.abs(here.phi) + np.abs(here.J_t[:, 0] @ v) * stick
@@ -299,8 +284,7 @@ def _least(A: FloatArray, b: FloatArray) -> FloatArray:
     """Solve A x = b; if A is singular, for the x of least norm."""
     size = np.sqrt(np.abs(np.diagonal(A)))
     size[size == 0.0] = 1.0
-    scaled = A / size[:, None] / size
-    x = np.linalg.lstsq(scaled, b / size, rcond=DEPENDENT)[0]
+    x = np.linalg.lstsq(A / size[:, None] / size, b / size, rcond=DEPENDENT)[0]
     return np.asarray(x / size)
 
 

@@ -7,8 +7,6 @@ are continuous in s; in t velocities and impulses jump.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,21 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from carom import checks, io, notebook
+from carom import checks, notebook
 from carom.errors import InvalidOption
+from carom.io import Saved
 from carom.motion.parts import Impact, Layout, Segment, States
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.systems.system import System
 
-
 MOST_ROWS = 20
 """Number of rows that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Saved):
     """Record a motion through impacts.
 
     Attributes:
@@ -42,44 +40,17 @@ class Trajectory:
         seed: Seed of every draw.
         system: The system that moved; None after loading, until `with_system` gives it.
 
-    Raises:
-        InvalidOption: Parts do not fit each other, the contacts or the system.
-
     Examples:
         A block rocks on its corner A with 0.3 rad/s, falls back, and pivots on B with 0.7 of that.
 
         >>> import carom
         >>> block = carom.scenes.load("zeno-block", rate=0.3)
         >>> motion = carom.simulate(block.system, block.q, block.v, 0.3, carom.Sequential())
-        >>> motion.is_finished, motion.start_time, motion.end_time, motion.layout.num_contacts
-        (True, 0.0, 0.3, 2)
         >>> [segment.modes for segment in motion.segments]
         [('sticking', 'free'), ('free', 'sticking')]
         >>> impact = motion.impacts[0]
         >>> impact.v[:, 2].round(6).tolist(), round(impact.energy_lost, 6)
         ([-0.3, -0.21], 0.03825)
-
-        All states, one per row, and any others:
-
-        >>> len(motion.t) == len(motion.q) == len(motion.v) == len(motion.states.s)
-        True
-        >>> motion.impulse.shape[1:], round(float(motion.energy[0] - motion.energy[-1]), 6)
-        ((2, 2), 0.03825)
-        >>> motion.at(t=0.0).v.round(9).tolist(), bool(motion.s[-1] > motion.t[-1])
-        ([[-0.3, 0.15, 0.3]], True)
-        >>> motion.require_system() is block.system
-        True
-
-        A file keeps everything but the system, which may be any Python object:
-
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "motion.npz"
-        ...     motion.save(path)
-        ...     loaded = carom.load(path).with_system(block.system)
-        >>> loaded.status, bool((loaded.energy == motion.energy).all())
-        ('finished', True)
     """
 
     contacts: tuple[str, ...]
@@ -92,12 +63,11 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         self._check_parts()
-        for name in ("status", "message"):
-            if not isinstance(getattr(self, name), str):
-                raise InvalidOption(f"{name}: expected text, got {getattr(self, name)!r}")
+        for name, text in (("status", self.status), ("message", self.message)):
+            if not isinstance(text, str):
+                raise InvalidOption(f"{name}: expected text, got {text!r}")
         checks.integer("seed", self.seed, 0)
-        nq, nv, _ = self.layout
-        system = self.system
+        (nq, nv, _), system = self.layout, self.system
         expected = (nq, nv, self.contacts)
         if system is not None and (system.nq, system.nv, system.contacts) != expected:
             raise InvalidOption(
@@ -133,11 +103,9 @@ class Trajectory:
                 )
 
     def __repr__(self) -> str:
-        count = len(self.impacts)
-        return (
-            f"Trajectory({self.status}, t = {self.start_time:g} … {self.end_time:g} s, "
-            f"{count} impact{'' if count == 1 else 's'})"
-        )
+        impacts = f"{len(self.impacts)} impact{'' if len(self.impacts) == 1 else 's'}"
+        times = f"t = {self.start_time:g} … {self.end_time:g} s"
+        return f"Trajectory({self.status}, {times}, {impacts})"
 
     def _repr_html_(self) -> str:
         head = ("from [s]", "to [s]", "what", "contacts", "energy lost [J]")
@@ -145,25 +113,8 @@ class Trajectory:
         notes = (self.message, f"{len(self.segments)} segments and {len(self.impacts)} impacts")
         return notebook.page(repr(self), head, rows, notes, figure_of=self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the motion to a .json or .npz file; `carom.load` reads it.
-
-        The system is left out: it may be any Python object.
-
-        Args:
-            path: The file.
-        """
-        io.save(self, path)
-
     def with_system(self, system: System) -> Trajectory:
-        """Return the same motion with its system, which energy and animation need.
-
-        Args:
-            system: The system that moved.
-
-        Raises:
-            InvalidOption: The system has other coordinates or contacts.
-        """
+        """Return the same motion with its system, which energy and animation need."""
         return replace(self, system=system)
 
     @property
@@ -226,37 +177,20 @@ class Trajectory:
 
     @property
     def energy(self) -> FloatArray:
-        """Return the energy at `states`, (n,) [J].
-
-        Raises:
-            InvalidOption: The trajectory was loaded and has no system yet.
-        """
+        """Return the energy at `states`, (n,) [J]."""
         system = self.require_system()
-        return np.array(
-            [system.energy(q, v) for q, v in zip(self.q, self.v, strict=True)], dtype=np.float64
-        )
+        return np.array([system.energy(q, v) for q, v in zip(self.q, self.v, strict=True)])
 
     def require_system(self) -> System:
-        """Return the system.
-
-        Raises:
-            InvalidOption: The trajectory was loaded and has none yet.
-        """
+        """Return the system, or refuse a motion that was loaded and has none yet."""
         if self.system is None:
             raise InvalidOption("a loaded motion has no system yet; give it by with_system(system)")
         return self.system
 
     def at(self, *, t: ArrayLike | None = None, s: ArrayLike | None = None) -> States:
-        """Return the states at some times, or at some values of s.
+        """Return the states at times t [s] in any order, or at values s of the paper's parameter.
 
         At the time of an impact the state is that after it.
-
-        Args:
-            t: (n,) times in any order, or one [s].
-            s: (n,) values of the paper's parameter, or one, in place of times.
-
-        Raises:
-            InvalidOption: Both or none are given, or one lies outside of the motion.
         """
         clock, values = ("t", t) if s is None else ("s", s)
         if values is None or (t is not None and s is not None):
@@ -271,8 +205,8 @@ class Trajectory:
                 f"{float(asked.min())!r} to {float(asked.max())!r}"
             )
         which = np.clip(np.searchsorted(bounds, asked, side="right") - 1, 0, len(self.parts) - 1)
-        empty = self._knot_states(self.parts[0])
-        out = States(*(np.empty((len(asked), *column.shape[1:])) for column in empty))
+        like = self._knot_states(self.parts[0])
+        out = States(*(np.empty((len(asked), *column.shape[1:])) for column in like))
         for index in np.unique(which):
             rows = which == index
             found = self._part_states(self.parts[index], clock, asked[rows])
@@ -281,28 +215,26 @@ class Trajectory:
         return out
 
     def _bounds(self, clock: str) -> FloatArray:
-        ends = [(part.start, part.end) for part in self.parts]
         if clock == "t":
-            return np.array([ends[0][0], *(end for _, end in ends)])
-        s = [float(self._knot_states(part).s[-1]) for part in self.parts]
-        return np.maximum.accumulate([0.0, *s])
+            return np.array([self.start_time, *(part.end for part in self.parts)])
+        return np.maximum.accumulate([0.0, *(self._knot_states(x).s[-1] for x in self.parts)])
 
     def _knot_states(self, part: Segment | Impact) -> States:
         if isinstance(part, Impact):
             return self._impact_states(part, np.linspace(0.0, 1.0, len(part.v)))
-        return self._segment_states(part, part.knots)
+        return self.segment_states(part, part.knots)
 
     def _part_states(self, part: Segment | Impact, clock: str, asked: FloatArray) -> States:
         if isinstance(part, Segment):
-            return self._segment_states(part, asked if clock == "t" else self._times(part, asked))
+            return self.segment_states(part, asked if clock == "t" else self._times(part, asked))
         if clock == "t":
             share = (asked - part.t) / part.duration if part.duration else np.ones_like(asked)
             return self._impact_states(part, share)
         s = self._knot_states(part).s
-        steps = np.linspace(0.0, 1.0, len(s))
-        return self._impact_states(part, np.interp(asked, s, steps))
+        return self._impact_states(part, np.interp(asked, s, np.linspace(0.0, 1.0, len(s))))
 
-    def _segment_states(self, part: Segment, t: FloatArray) -> States:
+    def segment_states(self, part: Segment, t: FloatArray) -> States:
+        """Return the states of a segment at some times, (n,) [s]."""
         q, v, impulse = self.layout.unpack(part.values(t))
         rate = self.layout.unpack(part.values(t, derivative=True))[2]
         return States(t, self._parameter(t, impulse), q, v, impulse, rate)
@@ -328,7 +260,7 @@ class Trajectory:
         low, high = np.full_like(s, part.start), np.full_like(s, part.end)
         for _ in range(60):
             middle = 0.5 * (low + high)
-            below = self._segment_states(part, middle).s < s
+            below = self.segment_states(part, middle).s < s
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return 0.5 * (low + high)
 
@@ -343,6 +275,5 @@ def _row(contacts: tuple[str, ...], part: Segment | Impact) -> tuple[str, ...]:
 
 
 def _interpolate(x: FloatArray, knots: FloatArray, values: FloatArray) -> FloatArray:
-    flat = values.reshape(len(values), -1)
-    columns: Iterator[FloatArray] = (np.interp(x, knots, column) for column in flat.T)
-    return np.stack(list(columns), axis=-1).reshape(*x.shape, *values.shape[1:])
+    columns = [np.interp(x, knots, column) for column in values.reshape(len(values), -1).T]
+    return np.stack(columns, axis=-1).reshape(*x.shape, *values.shape[1:])

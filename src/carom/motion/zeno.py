@@ -24,10 +24,8 @@ class Accumulation(NamedTuple):
 
 WINDOW = 8
 """Number of impacts in a row that must come ever faster to count as an accumulation."""
-
 SLOWEST = 0.95
 """Largest ratio of intervals that counts as shrinking."""
-
 STEADY = 1.5
 """Ratios of a series that goes on as it does differ by no more than this factor."""
 

@@ -186,5 +186,7 @@ def _halves(simplex: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _polytopes(outcomes: Any) -> tuple[Polytope, ...]:
     """Return the polytopes of a union, or raise an error."""
     if not hasattr(outcomes, "polytopes"):
-        raise InvalidOption(f"expected a set of outcomes, got {type(outcomes).__name__}")
+        raise InvalidOption(
+            f"expected a set of points or a union of polytopes, got a {type(outcomes).__name__}"
+        )
     return outcomes.polytopes

@@ -70,6 +70,13 @@ class FiniteSet(PointSet):
             raise InvalidOption(
                 f"labels: expected one per outcome, {len(self.steps)}, got {len(self.labels)}"
             )
+        width = len(problem.J)
+        for i, own in enumerate((*self.steps, *self.steps_unfinished)):
+            if own.ndim != 2 or own.shape[1] != width:
+                raise InvalidOption(
+                    f"steps: expected impulses of shape (k, {width}) per outcome, got {own.shape} "
+                    f"for number {i}"
+                )
         totals, lost = _totals(problem, self.steps), _totals(problem, self.steps_unfinished)
         blocks = totals.reshape(len(totals), problem.num_contacts, -1)
         derived = {

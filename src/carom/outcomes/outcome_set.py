@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from carom import checks, notebook
 from carom.errors import InvalidOption, MissingExtra
 from carom.io import Saved
+from carom.outcomes.kinds import describe_kinds
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
@@ -100,9 +101,6 @@ class OutcomeSet(Saved, ABC):
         Args:
             n: Number of velocities.
             rng: Random generator or seed; by default draws differ from call to call.
-
-        Raises:
-            InvalidOption: n is no integer >= 0.
         """
 
     @abstractmethod
@@ -111,9 +109,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             rows: (r, nv) matrix, e.g. `problem.J_n` for the normal velocities of the contacts.
-
-        Raises:
-            InvalidOption: The rows have another shape.
         """
 
     @abstractmethod
@@ -128,7 +123,6 @@ class OutcomeSet(Saved, ABC):
             tol: Largest distance of v from the end of the path, in the units of v.
 
         Raises:
-            InvalidOption: v has another shape, or is not an outcome.
             CaromError: The set has no paths; the message says why.
         """
 
@@ -151,9 +145,6 @@ class OutcomeSet(Saved, ABC):
         Args:
             v: (nv,) velocity, or a batch (..., nv).
             tol: Euclidean distance up to which a velocity counts as inside, in the units of v.
-
-        Raises:
-            InvalidOption: v has another shape.
         """
         distances = self._distance(v, tol) <= tol
         return bool(distances) if distances.ndim == 0 else distances
@@ -163,9 +154,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             v: (nv,) velocity, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: v has another shape.
         """
         distances = self._distance(v, 0.0)
         return float(distances) if distances.ndim == 0 else distances
@@ -180,9 +168,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: The direction has another shape.
         """
         rows = checks.vectors("direction", direction, self.problem.num_velocities)
         most = (rows @ self.v_post.T).max(axis=-1)
@@ -193,9 +178,6 @@ class OutcomeSet(Saved, ABC):
 
         Args:
             direction: (nv,) vector, or a batch (..., nv).
-
-        Raises:
-            InvalidOption: The direction has another shape.
         """
         rows = checks.vectors("direction", direction, self.problem.num_velocities)
         return np.asarray(self.v_post[(rows @ self.v_post.T).argmax(axis=-1)])
@@ -227,7 +209,7 @@ class OutcomeSet(Saved, ABC):
 
     def _columns(self) -> dict[str, Any]:
         """Return the columns of a table besides velocities."""
-        return {}
+        return {"kind": describe_kinds(self.problem, self.v_post)}
 
     def _repr_html_(self) -> str:
         bounds = self.contact_bounds()
@@ -248,6 +230,21 @@ class OutcomeSet(Saved, ABC):
             raise InvalidOption("in: expected one velocity (nv,); ask contains(v) for a batch")
         return found
 
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        raise TypeError("len: this set has infinitely many outcomes; v_post has its extreme ones")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        raise TypeError(
+            "np.asarray: this set has infinitely many outcomes; use outcomes.v_post for the "
+            "extreme ones, or outcomes.sample(n)"
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._title()})"
+
 
 MOST_KINDS = 8
 """Maximum number of kinds of outcome that a notebook shows."""
@@ -264,8 +261,3 @@ def checked_rows(rows: ArrayLike, nv: int) -> FloatArray:
     if matrix.ndim != 2 or matrix.shape[1] != nv:
         raise InvalidOption(f"rows: expected shape (r, {nv}), got {matrix.shape}")
     return matrix
-
-
-def not_an_array(what: str, instead: str) -> NoReturn:
-    """Raise the error of a union of polytopes that is used as an array."""
-    raise TypeError(f"{what}: a union of polytopes has infinitely many outcomes; use {instead}")

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from carom import checks
 from carom.errors import InvalidOption
-from carom.outcomes.kinds import ContactStates, contact_states, describe_kinds, distinct_kinds
+from carom.outcomes.kinds import ContactStates, contact_states, distinct_kinds
 from carom.outcomes.outcome_set import OutcomeSet, Projection, checked_rows
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.summary import describe_points, points_title
@@ -20,7 +20,15 @@ from carom.typing import ArrayLike, FloatArray, IntArray
 
 
 class PointSet(OutcomeSet):
-    """Set of finitely many outcomes; iteration and `np.asarray` give the velocities."""
+    """Set of finitely many outcomes; iteration and `np.asarray` give the velocities.
+
+    Attributes:
+        impulse_n: (n, m) normal impulse of each contact, summed over the impact [N s].
+        impulse_t: (n, m, d) tangential impulse likewise [N s].
+        num_steps: (n,) number of steps of each outcome.
+        v_unfinished: (k, nv) last velocities of what did not end; they are not outcomes.
+        unfinished: Why it did not end, one sentence per reason.
+    """
 
     impulse_n: FloatArray
     impulse_t: FloatArray
@@ -63,9 +71,6 @@ class PointSet(OutcomeSet):
     def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
         array = self.v_post if dtype is None else self.v_post.astype(dtype)
         return array.copy() if copy else array
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._title()})"
 
     @property
     def num_unfinished(self) -> int:
@@ -110,7 +115,7 @@ class PointSet(OutcomeSet):
         return points_title(self)
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {"kind": describe_kinds(self.problem, self.v_post)}
+        columns = super()._columns()
         for i, name in enumerate(self.problem.contacts):
             columns[f"{name} impulse"] = self.impulse_n[:, i]
         return columns

@@ -11,7 +11,7 @@ from carom import checks
 from carom.errors import CaromError, InvalidOption
 from carom.kernels.tolerances import STICKING, VANISHING
 from carom.outcomes.distances import farthest
-from carom.outcomes.outcome_set import OutcomeSet, Projection, checked_rows, not_an_array
+from carom.outcomes.outcome_set import OutcomeSet, Projection, checked_rows
 from carom.outcomes.path import ImpactPath, Origin
 from carom.outcomes.polytope import Polytope
 from carom.outcomes.sampled import SampledSet
@@ -100,15 +100,6 @@ class PolyhedralSet(OutcomeSet):
         what = f"{count} polytope{'s' if count > 1 else ''}"
         return f"PolyhedralSet({kind}, {what} in {self.problem.num_velocities} dimensions)"
 
-    def __bool__(self) -> bool:
-        return True
-
-    def __len__(self) -> int:
-        not_an_array("len", "len(outcomes.polytopes)")
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
-        not_an_array("np.asarray", "outcomes.v_post for the vertices, or outcomes.sample(n)")
-
     def _distances(self, points: FloatArray, enough: float) -> FloatArray:
         # The largest violation of a condition is a cheap lower bound on the distance.
         least = np.array([polytope.violation(points) for polytope in self.polytopes])
@@ -174,9 +165,6 @@ class PolyhedralSet(OutcomeSet):
         Args:
             other: Set of the same problem.
             tol: Accuracy, as a share of the size of the sets.
-
-        Raises:
-            InvalidOption: `other` is not a set of outcomes.
         """
         return max(farthest(self, other, tol), farthest(other, self, tol))
 

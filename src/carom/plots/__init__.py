@@ -1,7 +1,8 @@
 """Draw what carom computes.
 
 Functions `plot_…(what, ax, *, options)` draw on an ax and return it; `…_overview` return a whole
-figure, `animate` makes a moving picture, and `thumbnail` a small one for notebooks.
+figure that belongs to no window, so that `figure.savefig("impact.png")` writes it; `animate` makes
+a moving picture, and `thumbnail` a small one for notebooks.
 """
 
 try:
@@ -15,12 +16,7 @@ from carom.plots.animation import animate
 from carom.plots.bundle import plot_bundle, plot_spread
 from carom.plots.contact_velocities import plot_outcomes
 from carom.plots.motion import plot_energy, plot_impulses, plot_phase, plot_rates, plot_states
-from carom.plots.overview import (
-    bundle_overview,
-    outcomes_overview,
-    thumbnail,
-    trajectory_overview,
-)
+from carom.plots.overview import bundle_overview, outcomes_overview, thumbnail, trajectory_overview
 from carom.plots.scene import plot_scene
 
 __all__ = [

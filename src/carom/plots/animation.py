@@ -65,10 +65,6 @@ def animate(
         The path that was written; without a path, matplotlib's animation: in a notebook,
         `IPython.display.HTML(animation.to_jshtml())` shows it.
 
-    Raises:
-        InvalidOption: An argument is out of range, or the system is missing or not planar.
-        OSError: The file cannot be written.
-
     Examples:
         >>> import carom, pathlib, tempfile
         >>> scene = carom.scenes.load("rocking-block")
@@ -81,22 +77,15 @@ def animate(
     ending = None if path is None else Path(path).suffix.lower()
     if ending not in (None, ".gif", ".html"):
         raise InvalidOption(f"path: expected a file that ends in .gif or .html, got {path}")
-    checks.positive("fps", fps)
-    checks.between("fps", fps, 0.0, MOST_FPS)
+    checks.between("fps", checks.positive("fps", fps), 0.0, MOST_FPS)
     checks.positive("speed", speed)
     if len(size) != 2 or not all(16 <= pixels <= 4096 for pixels in size):
         raise InvalidOption(f"size: expected two numbers from 16 to 4096, got {size!r}")
     # A GIF counts time in hundredths of a second: the motion is sampled at the rate that it keeps.
     interval = round(100.0 / fps) / 100.0 if ending == ".gif" else 1.0 / fps
     film = _Film(trajectory, _times(trajectory, speed * interval), size, FLASH * speed)
-    animation = FuncAnimation(
-        film.figure,
-        film.show,
-        frames=len(film.times),
-        init_func=tuple,
-        interval=1000.0 * interval,
-        cache_frame_data=False,
-    )
+    frames: Any = {"frames": len(film.times), "init_func": tuple, "cache_frame_data": False}
+    animation = FuncAnimation(film.figure, film.show, interval=1000.0 * interval, **frames)
     if path is None:
         return animation
     write_atomically(path, _gif(animation, interval) if ending == ".gif" else _html(animation))
@@ -115,15 +104,12 @@ def _html(animation: FuncAnimation) -> bytes:
     # No picture is left out, however long the motion.
     with rc_context({"animation.embed_limit": math.inf}):
         page = animation.to_jshtml()
-    icons = re.findall(r"(\S+) (\S+)", ICONS)
-    rules = "".join(f'.fa-{name}::before {{content: "{icon}"}}' for name, icon in icons)
+    rules = re.sub(r"(\S+) (\S+) ?", r'.fa-\1::before {content: "\2"}', ICONS)
     flipped = ".fa {font-style: normal} .fa-flip-horizontal {display: inline-block; scale: -1 1}"
     return (HEAD + re.sub(r"<link[^>]*>", f"<style>{rules} {flipped}</style>", page)).encode()
 
 
 def _times(trajectory: Trajectory, interval: float) -> FloatArray:
-    if not trajectory.parts:
-        raise InvalidOption(f"trajectory: nothing to draw, {trajectory.message}")
     start, end = trajectory.start_time, trajectory.end_time
     # The end is shown too if it is only rounding away.
     count = math.floor((end - start) / interval + 1e-9) + 1
@@ -140,18 +126,15 @@ class _Film:
     def __init__(
         self, trajectory: Trajectory, times: FloatArray, size: tuple[int, int], flash: float
     ) -> None:
-        self.trajectory = trajectory
-        self.times = times
+        self.trajectory, self.times, self.flash = trajectory, times, flash
         self.system = require_planar(trajectory.require_system())
-        self.flash = flash
         self.flashes = np.array(list(_flashes(trajectory, self.system))).reshape(-1, 3)
         self.q = trajectory.at(t=times).q
         self.figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
         ax = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
         ax.set_axis_off()
         seen = np.linspace(trajectory.start_time, trajectory.end_time, VIEWS)
-        whole = view_of(self.system, list(trajectory.at(t=seen).q))
-        view = _filled(whole, size[0] / size[1])
+        view = _filled(view_of(self.system, [*trajectory.at(t=seen).q]), size[0] / size[1])
         draw_ground(self.system, ax, view)
         self.stage = Stage(self.system, ax)
         (self.closed,) = ax.plot([], [], **style.TOUCHING)
@@ -160,15 +143,13 @@ class _Film:
         # One digit more than the interval has, so that no two pictures are the same.
         interval = times[1] - times[0] if len(times) > 1 else 1.0
         self.digits = max(2, 1 - math.floor(math.log10(interval)))
-        ax.set_xlim(*view[:, 0])
-        ax.set_ylim(*view[:, 1])
+        ax.set(xlim=view[:, 0], ylim=view[:, 1])
 
     def show(self, i: int) -> tuple[Any, ...]:
         """Move all to time i; return what moved."""
         t, q = float(self.times[i]), self.q[i]
         self.stage.place(q)
-        points = contact_points(self.system, q)[self._closed_at(t)]
-        self.closed.set_data(*points.T)
+        self.closed.set_data(*contact_points(self.system, q)[self._closed_at(t)].T)
         age = (t - self.flashes[:, 0]) / self.flash
         recent = (age >= 0.0) & (age < 1.0)
         self.stars.set_offsets(self.flashes[recent, 1:])
@@ -178,10 +159,8 @@ class _Film:
 
     def _closed_at(self, t: float) -> list[int]:
         """Return which contacts hold at a time."""
-        for segment in self.trajectory.segments:
-            if segment.start <= t <= segment.end:
-                return [i for i, mode in enumerate(segment.modes) if mode != "free"]
-        return []
+        now = (each.modes for each in self.trajectory.segments if each.start <= t <= each.end)
+        return [i for i, mode in enumerate(next(now, ())) if mode != "free"]
 
 
 def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[tuple[float, ...]]:

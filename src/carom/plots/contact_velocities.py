@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,6 @@ Coordinate = tuple[str, int] | int
 """A contact's name, and 0 for its normal velocity, 1 (in space also 2) for a tangential one; or the
 index of a velocity of the problem."""
 
-BEFORE = "before the impact"
 FEW = 20
 GRID = 1500
 # Number of samples that are drawn over an exact set, which more of them would hide.
@@ -71,27 +71,17 @@ def plot_outcomes(
         num_paths: Maximum number of paths.
         zoom: Whether the view is that of the outcomes alone; the paths reach into it.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: No set was given, sets or system are not of one impact, or there is no such
-            velocity.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
         >>> block = carom.scenes.load("rocking-block").problem
         >>> outcomes = carom.Routh(num_samples=100).resolve(block)
-        >>> sequential = carom.Sequential().resolve(block)
-        >>> ax = carom.plots.plot_outcomes(outcomes, Figure().subplots(), sequential=sequential)
-        >>> ax.get_xlabel()
+        >>> carom.plots.plot_outcomes(outcomes, Figure().subplots()).get_xlabel()
         'normal velocity of A [m/s]'
     """
     drawing = Drawing(outcomes, exact, simultaneous, sequential, num_paths, system)
     default = default_coordinates(drawing.problem)
-    first, second = (default[0] if x is None else x), (default[1] if y is None else y)
-    drawing.draw(ax, first, second, zoom=zoom)
+    drawing.draw(ax, default[0] if x is None else x, default[1] if y is None else y, zoom=zoom)
     style.legend_below(ax)
     return ax
 
@@ -104,19 +94,19 @@ def default_coordinates(problem: ImpactProblem) -> tuple[Coordinate, Coordinate]
     return (first, 0), (problem.contacts[1], 0)
 
 
+@dataclass(eq=False)
 class Drawing:
     """The sets of one impact, ready to be drawn in any pair of coordinates."""
 
-    def __init__(
-        self,
-        outcomes: OutcomeSet | None,
-        exact: OutcomeSet | None = None,
-        simultaneous: OutcomeSet | None = None,
-        sequential: OutcomeSet | None = None,
-        num_paths: int = 0,
-        system: System | None = None,
-    ) -> None:
-        given = (outcomes, exact, simultaneous, sequential)
+    outcomes: OutcomeSet | None
+    exact: OutcomeSet | None = None
+    simultaneous: OutcomeSet | None = None
+    sequential: OutcomeSet | None = None
+    num_paths: int = 0
+    system: System | None = None
+
+    def __post_init__(self) -> None:
+        given = (self.outcomes, self.exact, self.simultaneous, self.sequential)
         self.sets = [each for each in given if each is not None]
         if not self.sets:
             raise InvalidOption("outcomes: expected at least one set to draw, got none")
@@ -130,28 +120,27 @@ class Drawing:
                     f"outcomes: expected sets of one impact, got some with the contacts "
                     f"{', '.join(self.problem.contacts)} and some with {', '.join(other.contacts)}"
                 )
-        self.simultaneous, self.sequential = simultaneous, sequential
-        first = [each for each in (exact, outcomes) if each is not None]
+        first = [each for each in (self.exact, self.outcomes) if each is not None]
         self.areas = [each for each in first if not isinstance(each, PointSet)]
         # An outer set brings its own samples.
-        found = [outcomes, *(getattr(each, "inner", None) for each in self.areas)]
+        found = [self.outcomes, *(getattr(each, "inner", None) for each in self.areas)]
         self.samples = next((each for each in found if isinstance(each, PointSet)), None)
-        self.names = names(system, self.problem.num_velocities, "v")
+        self.names = names(self.system, self.problem.num_velocities, "v")
         if len(self.names) != self.problem.num_velocities:
             raise InvalidOption("system: expected the system of the impact, got another one")
-        self.paths = [] if self.samples is None else _paths(self.samples, num_paths)
+        self.paths = [] if self.samples is None else _paths(self.samples, self.num_paths)
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
         """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
         view = View(self.problem, self.names, x, y)
-        way = [] if not self.paths else _draw_paths(ax, view, self.paths)
+        way = _draw_paths(ax, view, self.paths) if self.paths else []
         ends = [outline for area in self.areas for outline in _draw_area(ax, view, area)]
         if self.samples is not None:
             ends.append(_draw_samples(ax, view, self.samples, OVER_EXACT if self.areas else None))
         if not zoom:
             # Marks are drawn beyond the ax as well, and this one may lie far off.
             before = view.points(self.problem.v_pre)
-            _plot(ax, before, style.BEFORE, BEFORE)
+            _plot(ax, before, style.BEFORE, "before the impact")
             way.append(before)
         for points, marks, label in self._classical():
             ends.append(view.points(points))
@@ -173,10 +162,8 @@ class Drawing:
             ax.plot(points, np.broadcast_to(rows, points.shape), **marks)
         ax.axvline(0.0, **style.ZERO)
         ax.set_yticks(rows, [style.literal(name.word) for name in self.names])
-        ax.set_ylim(len(rows) - 0.5, -0.5)
-        units = [unit for unit in dict.fromkeys(name.unit for name in self.names) if unit]
-        ax.set_xlabel(f"body velocities [{', '.join(units) or 'm/s, rad/s'}]")
-        ax.set_box_aspect(1.0)
+        label = f"body velocities [{style.units(self.names) or 'm/s, rad/s'}]"
+        ax.set(xlabel=label, ylim=(len(rows) - 0.5, -0.5), box_aspect=1.0)
 
     def _classical(self) -> list[tuple[FloatArray, style.Marks, str]]:
         """Return velocities (n, nv), marks and label of each classical law."""
@@ -197,22 +184,18 @@ class Drawing:
     def is_small(self, x: Coordinate, y: Coordinate) -> bool:
         """Return whether outcomes, if they differ, are hard to see beside the paths."""
         view = View(self.problem, self.names, x, y)
-        ends = np.concatenate([view.points(each.v_post) for each in self.sets])
+        ends = np.vstack([view.points(each.v_post) for each in self.sets])
         way = [view.points(path) for path in [self.problem.v_pre, *self.paths]]
-        everything = np.concatenate([ends, *way])
-        share = np.ptp(ends, axis=0).max() / (np.ptp(everything, axis=0).max() or 1.0)
-        return bool(FLAT < share < SMALL)
+        all_of_it = np.ptp(np.vstack([ends, *way]), axis=0).max()
+        return bool(FLAT < np.ptp(ends, axis=0).max() / (all_of_it or 1.0) < SMALL)
 
 
 class View:
     """Two velocities of a problem, of contacts or of bodies: rows (2, nv) and their labels."""
 
-    def __init__(
-        self, problem: ImpactProblem, found: list[Name], x: Coordinate, y: Coordinate
-    ) -> None:
-        both = [_coordinate(problem, found, coordinate) for coordinate in (x, y)]
-        self.rows = np.array([row for row, _ in both])
-        self.labels = [label for _, label in both]
+    def __init__(self, problem: ImpactProblem, found: list[Name], *both: Coordinate) -> None:
+        rows, self.labels = zip(*(_coordinate(problem, found, each) for each in both), strict=True)
+        self.rows = np.array(rows)
         self.unit = float(problem.space.velocity_unit.max())
 
     def points(self, v: FloatArray) -> FloatArray:
@@ -221,11 +204,9 @@ class View:
 
     def outlines(self, projection: Projection) -> list[FloatArray]:
         """Return the outline (k, 2) of every polytope: a polygon, a segment or a point."""
-        tiny = FLAT * self.unit
-        return [
-            self.without_noise(each[:1] if np.ptp(each, axis=0).max() < tiny else each)
-            for each in projection.polytopes
-        ]
+        sizes = [np.ptp(each, axis=0).max() for each in projection.polytopes]
+        pairs = zip(projection.polytopes, sizes, strict=True)
+        return [self.without_noise(x[:1] if d < FLAT * self.unit else x) for x, d in pairs]
 
     def without_noise(self, points: FloatArray) -> FloatArray:
         """Return points whose rounding errors about zero are zero."""
@@ -239,8 +220,8 @@ def _coordinate(
     contacts, width = problem.contacts, 1 + problem.num_tangents
     if isinstance(coordinate, int) and coordinate in range(len(found)):
         word, unit = found[coordinate]
-        label = style.literal(f"{word} [{unit or 'm/s or rad/s'}]")
-        return np.eye(len(found))[coordinate], label
+        row = np.eye(len(found))[coordinate]
+        return row, style.literal(f"{word} [{unit or 'm/s or rad/s'}]")
     if isinstance(coordinate, tuple) and len(coordinate) == 2:
         name, component = coordinate
         if name in contacts and component in range(width):
@@ -256,9 +237,8 @@ def _coordinate(
 
 def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
     """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
-    chosen = samples.v_post[_choose(samples, num_paths)]
     try:
-        return [samples.path_to(v).v for v in chosen]
+        return [samples.path_to(v).v for v in samples.v_post[_choose(samples, num_paths)]]
     except CaromError:
         return []
 
@@ -293,8 +273,8 @@ def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
             ax.add_patch(Polygon(outline, **style.POLYGON))
         else:
             _plot(ax, outline, style.SEGMENT if len(outline) == 2 else style.POINT, "")
-    key = style.POINT | {"marker": "s"}
-    ax.plot([], [], **key, label="exact set" if area.is_complete else "outer set")
+    label = "exact set" if area.is_complete else "outer set"
+    ax.plot([], [], label=label, **style.POINT | {"marker": "s"})
     return outlines
 
 
@@ -318,8 +298,6 @@ def _frame(ax: Axes, view: View, points: FloatArray) -> None:
     """Set labels and limits, and mark zero, where a contact neither approaches nor parts."""
     ax.axhline(0.0, **style.ZERO)
     ax.axvline(0.0, **style.ZERO)
-    ax.set_xlabel(view.labels[0])
-    ax.set_ylabel(view.labels[1])
     low, high = points.min(axis=0), points.max(axis=0)
     span = high - low
     largest = float(span.max()) or view.unit
@@ -327,8 +305,6 @@ def _frame(ax: Axes, view: View, points: FloatArray) -> None:
         span = np.full(2, largest)
     # A coordinate that does not change gets an axis that people can read.
     span = np.where(span > 1e-9 * view.unit, span, 0.5 * largest)
-    start, end = 0.5 * (low + high) - 0.56 * span, 0.5 * (low + high) + 0.56 * span
-    ax.set_xlim(start[0], end[0])
-    ax.set_ylim(start[1], end[1])
-    ax.set_box_aspect(1.0)
+    xlim, ylim = 0.5 * (low + high)[:, None] + 0.56 * np.outer(span, [-1.0, 1.0])
+    ax.set(xlabel=view.labels[0], ylabel=view.labels[1], xlim=xlim, ylim=ylim, box_aspect=1.0)
     ax.locator_params(nbins=6)

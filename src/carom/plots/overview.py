@@ -62,12 +62,6 @@ def outcomes_overview(
         title: Text above the panels.
         num_paths: Maximum number of paths.
 
-    Returns:
-        A figure that belongs to no window: `figure.savefig("impact.png")` writes it.
-
-    Raises:
-        InvalidOption: No set was given, or sets and system are not of one impact.
-
     Examples:
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
@@ -78,8 +72,8 @@ def outcomes_overview(
     """
     drawing = Drawing(outcomes, exact, simultaneous, sequential, num_paths, system)
     pairs = _views(drawing.problem)
-    views = [(x, y, False) for x, y in pairs]
-    views += [(x, y, True) for x, y in pairs if drawing.is_small(x, y)]
+    views = [(*pair, False) for pair in pairs]
+    views += [(*pair, True) for pair in pairs if drawing.is_small(*pair)]
     count = len(views) + 1
     columns = 2 if count == 4 else min(COLUMNS, count)
     rows = math.ceil(count / columns)
@@ -101,12 +95,6 @@ def trajectory_overview(trajectory: Trajectory, *, title: str = "") -> Figure:
         trajectory: Motion to draw; without its system there is no energy.
         title: Text above the panels.
 
-    Returns:
-        A figure that belongs to no window: `figure.savefig("motion.png")` writes it.
-
-    Raises:
-        InvalidOption: The motion has no parts.
-
     Examples:
         >>> import carom
         >>> scene = carom.scenes.load("rocking-block")
@@ -115,9 +103,9 @@ def trajectory_overview(trajectory: Trajectory, *, title: str = "") -> Figure:
         >>> [ax.get_ylabel() for ax in figure.axes][2:]
         ['energy [J]', 'impulse [N s]']
     """
-    panels = [partial(plot_states, of="q"), partial(plot_states, of="v")]
-    panels += [] if trajectory.system is None else [partial(plot_energy)]
-    panels += [partial(plot_impulses)] if trajectory.contacts else []
+    panels: list[Any] = [partial(plot_states, of="q"), partial(plot_states, of="v")]
+    panels += [] if trajectory.system is None else [plot_energy]
+    panels += [plot_impulses] if trajectory.contacts else []
     figure = _figure((9.0, 2.3 * len(panels) + 0.5), title)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, draw in zip(axes, panels, strict=True):
@@ -136,12 +124,6 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
     Args:
         bundle: Motions to draw.
         title: Text above the panels.
-
-    Returns:
-        A figure that belongs to no window: `figure.savefig("bundle.png")` writes it.
-
-    Raises:
-        InvalidOption: No motion moved.
 
     Examples:
         >>> import carom
@@ -165,22 +147,15 @@ def bundle_overview(bundle: Bundle, *, title: str = "") -> Figure:
 
 
 def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> bytes:
-    """Draw a small figure for a notebook.
+    """Draw a small figure for a notebook, and return it as an SVG file.
 
     Args:
         what: A set (two contact velocities), a motion or many (their last coordinate over time), a
             problem (the contact velocities before the impact), or a report on one of these.
 
-    Returns:
-        The figure as an SVG file.
-
-    Raises:
-        InvalidOption: There is no figure of such a thing.
-
     Examples:
         >>> import carom
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> carom.plots.thumbnail(block)[:5]
+        >>> carom.plots.thumbnail(carom.scenes.load("rocking-block").problem)[:5]
         b'<?xml'
     """
     buffer = io.BytesIO()
@@ -199,10 +174,8 @@ def _draw_small(what: Any, ax: Axes) -> None:
         plot_states(what, ax)
     elif isinstance(what, Bundle):
         plot_bundle(what, ax, coordinate=what.trajectories[0].layout.nq - 1, num_lines=0)
-    elif isinstance(what, ImpactProblem):
-        _draw_problem(what, ax)
-    elif isinstance(getattr(what, "problem", None), ImpactProblem):
-        _draw_problem(what.problem, ax)
+    elif isinstance(problem := getattr(what, "problem", what), ImpactProblem):
+        _draw_problem(problem, ax)
     else:
         raise InvalidOption(f"what: expected a set, motion or problem, got a {type(what).__name__}")
 

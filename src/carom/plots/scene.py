@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from carom.systems.system import System
     from carom.typing import ArrayLike, FloatArray
 
+    Moving = tuple[FloatArray, FloatArray]
+
 MARGIN = 0.12
 """Margin around all that is seen, as a share of its size."""
 DEPTH = 0.045
 """Depth of the hatched strip that marks a solid, as a share of the view."""
-
 FAR = 2.0
 """Half the length of a half-plane's edge, in sizes of the view."""
 LONGEST = 0.25
@@ -65,13 +66,6 @@ def plot_scene(
         seconds: Time in which a point would move along its arrow [s]. Default: the longest arrow
             takes a quarter of the view.
 
-    Returns:
-        The same ax.
-
-    Raises:
-        InvalidOption: The system is not planar.
-        InvalidProblem: q or v does not fit the system.
-
     Examples:
         >>> import carom
         >>> from matplotlib.figure import Figure
@@ -85,18 +79,14 @@ def plot_scene(
     view = view_of(planar, [q])
     if v is not None:
         system.dynamics(q, v)
-        moving = [(*_moving_centers(planar, q, v), style.ARROWS)]
+        moving = [(_moving_centers(planar, q, v), style.ARROWS)]
         if contact_arrows:
-            moving.append((*_moving_contacts(planar, q, v), style.CONTACT_ARROWS))
+            moving.append((_moving_contacts(planar, q, v), style.CONTACT_ARROWS))
         view = _draw_arrows(moving, ax, view, seconds)
     draw_ground(planar, ax, view)
     if contacts:
         _draw_contacts(planar, q, ax)
-    ax.set_xlim(*view[:, 0])
-    ax.set_ylim(*view[:, 1])
-    ax.set_aspect("equal")
-    ax.set_xlabel("x [m]")
-    ax.set_ylabel("y [m]")
+    ax.set(xlim=view[:, 0], ylim=view[:, 1], aspect="equal", xlabel="x [m]", ylabel="y [m]")
     return ax
 
 
@@ -104,26 +94,22 @@ def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
     here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
     for name, (x, y), gap in here:
         ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        ax.annotate(
-            style.literal(name), (x, y), xytext=(6, 6), textcoords="offset points", **style.NAME
-        )
+        beside: style.Marks = {"xytext": (6, 6), "textcoords": "offset points"}
+        ax.annotate(style.literal(name), (x, y), **beside, **style.NAME)
 
 
 def _draw_arrows(
-    moving: list[tuple[FloatArray, FloatArray, style.Marks]],
-    ax: Axes,
-    view: FloatArray,
-    seconds: float | None,
+    moving: list[tuple[Moving, style.Marks]], ax: Axes, view: FloatArray, seconds: float | None
 ) -> FloatArray:
     """Draw velocities at points, in one scale; return a view that has room for them."""
-    speeds = [np.linalg.norm(velocity, axis=1) for _, velocity, _ in moving]
+    speeds = [np.linalg.norm(velocity, axis=1) for (_, velocity), _ in moving]
     fastest = max(float(speed.max(initial=0.0)) for speed in speeds)
     if fastest < SLOW:
         return view
     size = float((view[1] - view[0]).max())
     scale = LONGEST * size / fastest if seconds is None else seconds
     low, high = view
-    for (start, velocity, marks), speed in zip(moving, speeds, strict=True):
+    for ((start, velocity), marks), speed in zip(moving, speeds, strict=True):
         moves = speed > SLOW * fastest
         if moves.any():
             tips = (start + scale * velocity)[moves]
@@ -133,35 +119,26 @@ def _draw_arrows(
     return np.array([low, high])
 
 
-def _moving_centers(
-    system: PlanarSystem, q: ArrayLike, v: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Return the centres of mass (n, 2) [m] and their velocities (n, 2) [m/s]."""
+def _moving_centers(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving:
+    """Return centres of mass (n, 2) [m], of bodies that have one, and velocities (n, 2) [m/s]."""
+    bodies = [body for body in system.bodies if body.mass > 0.0]
     move = MOMENT * np.asarray(v, dtype=np.float64)
-    before, after = (_centers(system, np.asarray(q) + sign * move) for sign in (-0.5, 0.5))
+    both = [system.frames(np.asarray(q) + sign * move) for sign in (-0.5, 0.5)]
+    found = [[at[body.name].point(body.com) for body in bodies] for at in both]
+    before, after = np.array(found).reshape(2, -1, 2)
     return 0.5 * (before + after), (after - before) / MOMENT
 
 
-def _moving_contacts(
-    system: PlanarSystem, q: ArrayLike, v: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
+def _moving_contacts(system: PlanarSystem, q: ArrayLike, v: ArrayLike) -> Moving:
     """Return the points (n, 2) [m] that touch half-planes, and their velocities (n, 2) [m/s]."""
     pairs, gap = system.contact_pairs, system.gap(q)
     planes = {i: p.plane for i, p in enumerate(pairs) if isinstance(p, PlaneContact)}
     here = [i for i in planes if gap[i] <= TOUCHES]
     normals = np.array([planes[i].normal for i in here]).reshape(-1, 2)
     tangents = np.column_stack([normals[:, 1], -normals[:, 0]])
-    velocity = np.asarray(v, dtype=np.float64)
-    v_n = (system.normal_jacobian(q) @ velocity)[here]
-    v_t = (system.tangent_jacobian(q) @ velocity).reshape(-1)[here]
-    return contact_points(system, q)[here], v_n[:, None] * normals + v_t[:, None] * tangents
-
-
-def _centers(system: PlanarSystem, q: FloatArray) -> FloatArray:
-    """Return the centres of mass (n, 2) of the bodies that have a mass [m]."""
-    frames = system.frames(q)
-    bodies = [body for body in system.bodies if body.mass > 0.0]
-    return np.array([frames[body.name].point(body.com) for body in bodies]).reshape(-1, 2)
+    v_n = (system.normal_jacobian(q) @ np.asarray(v))[here, None]
+    v_t = (system.tangent_jacobian(q) @ np.asarray(v)).reshape(-1, 1)[here]
+    return contact_points(system, q)[here], v_n * normals + v_t * tangents
 
 
 def require_planar(system: System) -> PlanarSystem:
@@ -194,15 +171,17 @@ def view_of(system: PlanarSystem, configurations: Sequence[ArrayLike]) -> FloatA
 
     Half-planes are in it where a contact point is near them.
     """
-    corners = np.concatenate([_corners(system, q) for q in configurations])
-    size = float(np.ptp(corners, axis=0).max()) or 1.0
-    seen = [corners]
+    seen = np.concatenate([_corners(system, q) for q in configurations])
+    size = float(np.ptp(seen, axis=0).max()) or 1.0
+    # Contacts of two discs have no foot beside their own point.
+    pairs = system.contact_pairs
+    planes = [x.plane.normal if isinstance(x, PlaneContact) else (0.0, 0.0) for x in pairs]
+    normals = np.array(planes).reshape(-1, 2)
     for q in configurations:
         gap = system.gap(q)
-        near = np.abs(gap) <= size
-        seen.append((contact_points(system, q) - gap[:, None] * _normals(system))[near])
-    everything = np.concatenate(seen)
-    low, high = everything.min(axis=0), everything.max(axis=0)
+        feet = contact_points(system, q) - gap[:, None] * normals
+        seen = np.concatenate([seen, feet[np.abs(gap) <= size]])
+    low, high = seen.min(axis=0), seen.max(axis=0)
     margin = MARGIN * (float((high - low).max()) or 1.0)
     return np.array([low - margin, high + margin])
 
@@ -224,8 +203,8 @@ def contact_points(system: PlanarSystem, q: ArrayLike) -> FloatArray:
 
 def draw_ground(system: PlanarSystem, ax: Axes, view: FloatArray) -> None:
     """Draw the edges of half-planes beyond a view, hatched on their solid side."""
-    pairs = [pair for pair in system.contact_pairs if isinstance(pair, PlaneContact)]
-    planes = list(dict.fromkeys(pair.plane for pair in pairs))
+    pairs = system.contact_pairs
+    planes = [*dict.fromkeys(pair.plane for pair in pairs if isinstance(pair, PlaneContact))]
     size = float((view[1] - view[0]).max())
     for plane in planes:
         normal, point = np.array(plane.normal), np.array(plane.point)
@@ -286,10 +265,3 @@ def _corners(system: PlanarSystem, q: ArrayLike) -> FloatArray:
         if not body.outline:
             found.append(np.array(frame.point(body.com)))
     return np.array(found)
-
-
-def _normals(system: PlanarSystem) -> FloatArray:
-    """Return the normals (m, 2) of half-planes, and zero for contacts of two discs."""
-    pairs = system.contact_pairs
-    normals = [pair.plane.normal if isinstance(pair, PlaneContact) else (0, 0) for pair in pairs]
-    return np.array(normals, dtype=np.float64).reshape(-1, 2)

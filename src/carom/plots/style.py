@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.transforms import ScaledTranslation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from carom.systems.names import Name
 
 Marks = dict[str, Any]
 
@@ -95,6 +98,11 @@ def literal(text: str) -> str:
     return f"{' ' if text.startswith('_') else ''}{text}".replace("$", r"\$")
 
 
+def units(names: Iterable[Name]) -> str:
+    """Return the units of several coordinates, each once."""
+    return ", ".join(unit for unit in dict.fromkeys(name.unit for name in names) if unit)
+
+
 def contact(name: str) -> str:
     """Return a contact's name, in quotes unless it is one plain word: "foot -" ends in no minus."""
     plain = name[-1:].isalnum() and not any(letter.isspace() for letter in name)
@@ -110,11 +118,5 @@ def legend_below(ax: Axes) -> None:
     """Put a legend below the label of an ax, however small the ax is."""
     height = LABEL + LINE * (1 + ax.get_xlabel().count("\n"))
     down = ScaledTranslation(0.0, -height / 72.0, ax.figure.dpi_scale_trans)
-    ax.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=ax.transAxes + down,
-        borderaxespad=0.0,
-        ncols=2,
-        frameon=False,
-    )
+    place: Marks = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
+    ax.legend(**place, bbox_transform=ax.transAxes + down, ncols=2, frameon=False)
