@@ -25,7 +25,7 @@ from rich.progress import track
 import carom
 from carom.contact_space import step_matrix, step_vector
 from carom.kernels import lemke
-from carom.stepping import Sampler
+from carom.stepping.sampler import Sampler
 
 RESULTS = Path(__file__).parent / "results.md"
 # Those of the paper's table; in the others nothing collides.

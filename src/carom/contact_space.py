@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from carom.errors import InvalidProblem
 from carom.kernels import paths
 from carom.kernels.lemke import equilibrate
-from carom.typing import FloatArray
+from carom.typing import ArrayLike, FloatArray
 
 MOST_DIRECTIONS = 1024
 """The polygon then differs from the circle by 5e-6; an LCP has m (3 + k) unknowns."""
@@ -38,26 +39,17 @@ class ContactSpace:
     Velocities of contact i are measured in |v|_M sqrt(A_ii) and its impulses in
     |v|_M / sqrt(A_ii), where A_ii belongs to its normal: no contact's normal velocity can then
     exceed 1 during an impact, since kinetic energy never rises, and every tolerance is relative.
-
-    Attributes:
-        A: (c, c) dimensionless Delassus matrix, c = m (1 + d); 1 on the diagonal of the normals.
-        mu: (m,) friction coefficients.
-        directions: (k, d) friction directions.
-        velocity_unit: (m,) [m/s].
-        impulse_unit: (m,) [N s].
     """
 
-    A: FloatArray
-    mu: FloatArray
-    directions: FloatArray
-    velocity_unit: FloatArray
-    impulse_unit: FloatArray
+    A: FloatArray  # (c, c) Delassus matrix, c = m (1 + d); 1 on the diagonal of the normals
+    mu: FloatArray  # (m,)
+    directions: FloatArray  # (k, d)
+    velocity_unit: FloatArray  # (m,) [m/s]
+    impulse_unit: FloatArray  # (m,) [N s]
 
     @classmethod
-    def build(
-        cls, A: FloatArray, mu: FloatArray, directions: FloatArray, speed: float
-    ) -> ContactSpace:
-        """Remove the units from a Delassus matrix."""
+    def build(cls, A: FloatArray, mu: FloatArray, directions: FloatArray, norm: float) -> Self:
+        """Remove the units from a Delassus matrix, given the energy norm of the velocity."""
         width = 1 + directions.shape[1]
         own = np.diag(A)[::width]
         # Squares of huge or tiny Jacobians leave the range of doubles.
@@ -68,8 +60,8 @@ class ContactSpace:
             )
         root = np.sqrt(own)
         scale = np.repeat(1.0 / root, width)
-        speed = speed if speed > 0.0 else 1.0
-        return cls(A * np.outer(scale, scale), mu, directions, speed * root, speed / root)
+        norm = norm if norm > 0.0 else 1.0
+        return cls(A * np.outer(scale, scale), mu, directions, norm * root, norm / root)
 
     @property
     def num_contacts(self) -> int:
@@ -81,16 +73,13 @@ class ContactSpace:
         """Count the coordinates of one contact, 1 + d."""
         return 1 + self.directions.shape[1]
 
-    def single(self, i: int) -> ContactSpace:
-        """Return contact i alone."""
-        block = slice(i * self.width, (i + 1) * self.width)
-        return ContactSpace(
-            np.ascontiguousarray(self.A[block, block]),
-            self.mu[i : i + 1],
-            self.directions,
-            self.velocity_unit[i : i + 1],
-            self.impulse_unit[i : i + 1],
-        )
+    def part(self, contacts: ArrayLike) -> ContactSpace:
+        """Return some of the contacts alone."""
+        own = np.asarray(contacts)
+        rows = (own[:, None] * self.width + np.arange(self.width)).ravel()
+        A = np.ascontiguousarray(self.A[np.ix_(rows, rows)])
+        units = self.velocity_unit[own], self.impulse_unit[own]
+        return ContactSpace(A, self.mu[own], self.directions, *units)
 
     @cached_property
     def kernel(self) -> paths.Space:
@@ -133,8 +122,7 @@ def step_matrix(A: FloatArray, mu: FloatArray, directions: FloatArray) -> FloatA
 
 def impact_vector(v_c: FloatArray, directions: FloatArray) -> FloatArray:
     """Assemble w = (J_n v, J_D v, 0) of the LCP with `impact_matrix`."""
-    m = len(v_c)
-    return np.concatenate([v_c[:, 0], (v_c[:, 1:] @ directions.T).ravel(), np.zeros(m)])
+    return np.concatenate([v_c[:, 0], (v_c[:, 1:] @ directions.T).ravel(), np.zeros(len(v_c))])
 
 
 def step_vector(v_c: FloatArray, lambda_max: FloatArray, directions: FloatArray) -> FloatArray:
@@ -144,16 +132,12 @@ def step_vector(v_c: FloatArray, lambda_max: FloatArray, directions: FloatArray)
 
 def contact_impulses(x: FloatArray, m: int, directions: FloatArray) -> FloatArray:
     """Read the impulses off a solution of the LCP with `impact_matrix`."""
-    k = len(directions)
-    lambda_t = x[m : m * (1 + k)].reshape(m, k) @ directions
-    return np.column_stack([x[:m], lambda_t])
+    lambda_D = x[m : m * (1 + len(directions))].reshape(m, -1)
+    return np.column_stack([x[:m], lambda_D @ directions])
 
 
 def impulse_basis(m: int, directions: FloatArray) -> FloatArray:
     """Return the matrix that turns (lambda_n, lambda_D) into contact coordinates."""
-    k, d = directions.shape
-    basis = np.zeros((m * (1 + d), m * (1 + k)))
-    for i in range(m):
-        basis[i * (1 + d), i] = 1.0
-        basis[i * (1 + d) + 1 : (i + 1) * (1 + d), m + i * k : m + (i + 1) * k] = directions.T
-    return basis
+    normal = np.eye(1 + directions.shape[1], 1)
+    tangent = np.vstack([np.zeros(len(directions)), directions.T])
+    return np.hstack([np.kron(np.eye(m), normal), np.kron(np.eye(m), tangent)])

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.reference.samples import path_of
 
 import carom
 from carom.stepping.lcp import solve_all
@@ -38,7 +37,7 @@ def first_steps(problem: carom.ImpactProblem, caps: FloatArray, seed: int) -> Fl
     law = carom.Routh(points=points.reshape(NUM_SAMPLES, -1), step_impulse=h, seed=seed)
     outcomes = law.resolve(problem)
     assert len(outcomes) > 0.5 * NUM_SAMPLES
-    after = np.array([path_of(outcomes, i).v[1] for i in range(len(outcomes))])
+    after = np.array([outcomes.path(i).v[1] for i in range(len(outcomes))])
     unit = np.repeat(problem.space.velocity_unit, problem.space.width)
     return problem.contact_velocity(after).reshape(len(after), -1) / unit
 

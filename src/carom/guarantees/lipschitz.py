@@ -18,7 +18,7 @@ from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.kernels import overlap
 from carom.kernels.tolerances import SINGULAR, VANISHING
 from carom.problem import ImpactProblem
-from carom.stepping.pieces import Pieces, mode_name, num_modes
+from carom.stepping.pieces import Pieces, mode_names, num_modes
 from carom.typing import FloatArray
 
 MOST_PIECES = 20_000
@@ -150,7 +150,7 @@ def step_lipschitz(
             if inside is not None:
                 v, lambda_max = np.split(unscale @ inside, [nv])
                 direction = unscale @ np.linalg.svd(scaled[p])[2][0]
-                names = tuple(mode_name(mode, space.directions) for mode in pieces.modes[p])
+                names = mode_names(pieces.modes[p], space.directions)
                 return Steepest(float(norms[p]), v, lambda_max, direction, names)
         raise AssertionError("pieces cover all velocities and caps")
 

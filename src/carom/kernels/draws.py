@@ -10,7 +10,7 @@ from carom.kernels.jit import inlined
 from carom.kernels.random import two_uniforms, uniform
 from carom.kernels.tolerances import COLLIDING
 
-UNIFORM, SUBSET, PERSISTENT, POINTS = 0, 1, 2, 3
+UNIFORM, SUBSET, PERSISTENT, POINTS = range(4)
 
 FIRST_IDLE = 1.5
 """In the first stretch one contact in so many is drawn to act: two in three. Many act at the same
@@ -31,18 +31,10 @@ Longer than any impact, and drawn by a cube that makes short ones likely too."""
 
 @inlined
 def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
-    """Write a step's caps into the tail of u.
+    """Write a step's caps into the tail of u (c + m,); return what is `left` of the stretch.
 
-    Args:
-        kind: UNIFORM, SUBSET or PERSISTENT.
-        caps: (m,) largest caps.
-        key: Of the sample's random numbers.
-        step: Number of the step; it uses draws step * (m + 4) to step * (m + 4) + m.
-        moved: Whether the step before changed anything; if not, the stretch ends.
-        left: What is left of the present stretch.
-        rates: (m,) rates of the present stretch.
-        u: (c + m,) contact velocities, and the caps as result.
-        c, m: Extents; see `carom.kernels.paths`.
+    `caps` are the largest ones, `rates` (m,) those of the present stretch, which ends if the step
+    before `moved` nothing. A step uses draws step * (m + 4) to step * (m + 4) + m.
     """
     draw = step * (len(m) + 4)
     width = len(c) // len(m)
@@ -51,10 +43,7 @@ def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
             rates[i] = uniform(key, draw + i)
     elif kind == SUBSET or left <= 0.0 or not moved:
         idle = FIRST_IDLE if step % PERIOD == 0 else IDLE
-        fastest = 0.0
-        useful = 0.0
-        approaching = 0
-        spare = 0.0
+        fastest, useful, approaching, spare = 0.0, 0.0, 0, 0.0
         for i in range(len(m)):
             # One number decides both whether a contact acts and how fast.
             if i % 2 == 0:

@@ -22,6 +22,11 @@ def _compiler(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
+def plain(function: Any) -> Any:
+    """Return a kernel as plain Python, in which scalars may also be whole columns."""
+    return getattr(function, "py_func", function)
+
+
 @cache
 def _warn_once() -> None:
     warnings.warn(

@@ -11,11 +11,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 8
-"""How many products `signs` sums at once: as many doubles as the widest registers hold."""
-
-ALL = 2**LANES - 1
-"""The answer of `signs` where every product is positive."""
+LANES = 8  # how many products `signs` sums at once: as many doubles as the widest registers hold
+ALL = 2**LANES - 1  # the answer of `signs` where every product is positive
 
 _FUSED = ("contract",)
 
@@ -23,28 +20,18 @@ _FUSED = ("contract",)
 def signs(table, row, first, u, extent):
     """Return which of eight products of a table with u are positive, as bits.
 
-    Args:
-        table: (rows, length) from `first` on, a row holds the first entries of eight vectors, then
-            their second entries, and so on.
-        row, first: Where the eight vectors start.
-        u: (len(extent),) what they are multiplied with; it may be longer.
-        extent: A sequence, whose length counts; see `carom.kernels.paths`.
+    From `first` on, a row holds the first entries of eight vectors, then their second ones, and so
+    on. Of `extent` only the length counts (see `carom.kernels.paths`); u may be longer.
     """
     vectors = table[row, first : first + LANES * len(extent)].reshape(len(extent), LANES)
     return int((u[: len(extent)] @ vectors > 0.0) @ (1 << np.arange(LANES)))
 
 
 def add_rows(table, start, x, terms, target, lanes):
-    """Add rows of a table, each times an entry of x, to the first entries of target.
+    """Add len(terms) rows of a table, each times an entry of x, to target (len(lanes),).
 
-    Args:
-        table: (any, any) from entry `start` on, counted through all of its rows, rows of length
-            len(lanes) follow each other.
-        start: Where the first row starts.
-        x: (len(terms),) factors of the rows; it may be longer.
-        terms: A sequence, whose length counts.
-        target: (len(lanes),) result; it may be longer.
-        lanes: A sequence, whose length counts.
+    From entry `start` on, counted through the whole table, rows of length len(lanes) follow each
+    other; x and target may be longer.
     """
     rows = table.reshape(-1)[start : start + len(terms) * len(lanes)]
     target[: len(lanes)] += x[: len(terms)] @ rows.reshape(len(terms), len(lanes))

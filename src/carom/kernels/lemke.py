@@ -18,54 +18,39 @@ from carom.kernels.jit import kernel
 from carom.kernels.linear import eliminate, norm_inf
 from carom.kernels.tolerances import HUGE, LARGE, PIVOT, POLISH, RESIDUAL, TIE, VANISHING
 
-SOLVED = 0
-RAY = 1
-PIVOT_LIMIT = 2
-INACCURATE = 3
+SOLVED, RAY, PIVOT_LIMIT, INACCURATE = range(4)
 
 
 @kernel
 def make_work(n):
     """Allocate what `lemke` needs for problems of order n, to be used again in loops."""
-    tableau = np.empty((n, n + 2))
-    basic = np.empty(n, np.int64)
-    nonbasic = np.empty(n + 1, np.int64)
-    place = np.empty(2 * n + 1, np.int64)
-    tied = np.empty(n, np.int64)
-    return tableau, basic, nonbasic, place, tied
+    basic, nonbasic = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+    place, tied = np.empty(2 * n + 1, np.int64), np.empty(n, np.int64)
+    return np.empty((n, n + 2)), basic, nonbasic, place, tied
+
+
+@kernel
+def _scale_rows(W, scales):
+    """Divide each row by the root of its largest entry, and its scale too."""
+    for i in range(W.shape[0]):
+        largest = norm_inf(W[i])
+        if largest > 0.0:
+            factor = 1.0 / np.sqrt(largest)
+            scales[i] *= factor
+            W[i] *= factor
 
 
 @kernel
 def equilibrate(W):
-    """Scale rows and columns of W to a largest entry near 1; solutions are kept.
+    """Scale rows and columns of W to a largest entry near 1; return scaled W, rows and columns.
 
     Large friction coefficients (1e5 is in use) otherwise spread a tableau over ten decades.
-
-    Returns:
-        (scaled W, row scales, column scales): LCP(W, w) is solved by columns * x where x solves
-        LCP(scaled W, rows * w).
+    LCP(W, w) is solved by columns * x where x solves LCP(scaled W, rows * w).
     """
-    n = W.shape[0]
-    scaled = W.copy()
-    rows = np.ones(n)
-    columns = np.ones(n)
+    scaled, rows, columns = W.copy(), np.ones(W.shape[0]), np.ones(W.shape[0])
     for _ in range(4):
-        for i in range(n):
-            largest = norm_inf(scaled[i])
-            if largest > 0.0:
-                factor = 1.0 / np.sqrt(largest)
-                rows[i] *= factor
-                for j in range(n):
-                    scaled[i, j] *= factor
-        for j in range(n):
-            largest = 0.0
-            for i in range(n):
-                largest = max(largest, abs(scaled[i, j]))
-            if largest > 0.0:
-                factor = 1.0 / np.sqrt(largest)
-                columns[j] *= factor
-                for i in range(n):
-                    scaled[i, j] *= factor
+        _scale_rows(scaled, rows)
+        _scale_rows(scaled.T, columns)
     return scaled, rows, columns
 
 
@@ -76,12 +61,6 @@ def _largest_negative(w):
     for i in range(w.shape[0]):
         largest = max(largest, -w[i])
     return largest
-
-
-@kernel
-def _scale(w):
-    """Return the size of w, without what is huge beside its negative entries."""
-    return min(norm_inf(w), HUGE * _largest_negative(w))
 
 
 @kernel
@@ -101,8 +80,7 @@ def residual(W, w, x):
         X = 1.0
     worst = 0.0
     for i in range(n):
-        y = w[i]
-        scale = abs(w[i])
+        y, scale = w[i], abs(w[i])
         for j in range(n):
             y += W[i, j] * x[j]
             scale += abs(W[i, j]) * X
@@ -134,8 +112,7 @@ def _pivot(T, row, col):
 def _leaving_row(T, basic, place, tied, col):
     """Choose the row that blocks the entering variable first; -1 if none does."""
     n = T.shape[0]
-    rhs = n + 1
-    best = np.inf
+    rhs, best = n + 1, np.inf
     for i in range(n):
         if T[i, col] < -PIVOT:
             best = min(best, max(T[i, rhs], 0.0) / -T[i, col])
@@ -183,7 +160,7 @@ def _keep_lexicographic_least(T, where, tied, count, col):
 
 @kernel
 def _start(W, w, d, work):
-    """Fill the dictionary, with w scaled to 1; return z0's row, or -1 if w is not negative.
+    """Fill the dictionary, with w scaled to 1; return z0's row and the scale.
 
     An entry of w that is huge beside the negative ones (a cap that is meant as none) is cut: no
     solution of acceptable size comes near it, and it would drown the others in rounding.
@@ -191,59 +168,39 @@ def _start(W, w, d, work):
     T, basic, nonbasic, place, _ = work
     n = w.shape[0]
     highest = HUGE * _largest_negative(w)
-    scale = _scale(w)
-    worst = 0.0
-    row = -1
+    scale = min(norm_inf(w), highest)
+    worst, row = 0.0, -1
     for i in range(n):
-        for j in range(n):
-            T[i, j] = W[i, j]
+        T[i, :n] = W[i]
         T[i, n] = d[i]
         T[i, n + 1] = min(w[i], highest) / scale
-        basic[i] = i
-        nonbasic[i] = n + i
-        place[i] = -1 - i
-        place[n + i] = i
+        basic[i], nonbasic[i] = i, n + i
+        place[i], place[n + i] = -1 - i, i
         if w[i] < 0.0 and w[i] <= worst * d[i]:
-            worst = w[i] / d[i]
-            row = i
-    nonbasic[n] = 2 * n
-    place[2 * n] = n
-    return row
+            worst, row = w[i] / d[i], i
+    nonbasic[n], place[2 * n] = 2 * n, n
+    return row, scale
 
 
 @kernel
 def lemke(W, w, d, work, x, max_pivots):
-    """Solve LCP(W, w) with the covering vector d > 0.
+    """Fill the solution x of LCP(W, w), on the path of the covering vector d > 0.
 
-    Args:
-        W: (n, n) matrix.
-        w: (n,) vector.
-        d: (n,) positive covering vector; another one may lead to another solution.
-        work: From `make_work(n)`.
-        x: (n,) result.
-        max_pivots: Limit on pivots.
-
-    Returns:
-        SOLVED, RAY (no solution was found on this path; for copositive-plus W there is none) or
-        PIVOT_LIMIT. The accuracy of x is for the caller to judge, by `residual`.
+    Return SOLVED, RAY (no solution was found on this path; for copositive-plus W there is none) or
+    PIVOT_LIMIT. The accuracy of x is for the caller to judge, by `residual`.
     """
     T, basic, nonbasic, place, tied = work
     n = w.shape[0]
-    for i in range(n):
-        x[i] = 0.0
+    x[:] = 0.0
     if _largest_negative(w) == 0.0:
         return SOLVED
-    row = _start(W, w, d, work)
-    scale = _scale(w)
+    row, scale = _start(W, w, d, work)
     col = n
     for _ in range(max_pivots):
-        leaving = basic[row]
-        entering = nonbasic[col]
+        leaving, entering = basic[row], nonbasic[col]
         _pivot(T, row, col)
-        basic[row] = entering
-        nonbasic[col] = leaving
-        place[entering] = -1 - row
-        place[leaving] = col
+        basic[row], nonbasic[col] = entering, leaving
+        place[entering], place[leaving] = -1 - row, col
         # A z0 of nothing but rounding has left in all but name; pivoting on leads to a false ray.
         z0_row = -1 - place[2 * n]
         if leaving == 2 * n or T[z0_row, n + 1] <= VANISHING:
@@ -302,16 +259,13 @@ def solve_accurately(W, w, d, work, x, trial, max_pivots):
 def solutions_by_supports(W, w, most):
     """Return the solutions (count, n) whose support has a nonsingular block of W."""
     n = w.shape[0]
-    found = np.empty((most, n))
-    count = 0
-    support = np.empty(n, np.int64)
-    block = np.empty((n, n))
-    rhs = np.empty((n, 1))
+    found, count = np.empty((most, n)), 0
+    support, block, rhs = np.empty(n, np.int64), np.empty((n, n)), np.empty((n, 1))
     x = np.empty(n)
     for code in range(2**n):
+        x[:] = 0.0
         size = 0
         for i in range(n):
-            x[i] = 0.0
             if (code >> i) & 1:
                 support[size] = i
                 size += 1

@@ -1,6 +1,6 @@
 """Solve small dense linear systems without leaving compiled code."""
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined, kernel
 from carom.kernels.tolerances import SINGULAR
 
 
@@ -8,14 +8,8 @@ from carom.kernels.tolerances import SINGULAR
 def eliminate(A, B, n, num_rhs):
     """Solve A X = B in place by Gaussian elimination with partial pivoting.
 
-    Args:
-        A: (>= n, >= n) matrix; its leading block is destroyed.
-        B: (>= n, >= num_rhs) right-hand sides; overwritten with X.
-        n: Order of the system.
-        num_rhs: Number of right-hand sides.
-
-    Returns:
-        The sign of det A, or 0 where A is singular to working accuracy.
+    Leading blocks count: (n, n) of A, which is destroyed, and (n, num_rhs) of B, which becomes X.
+    Return the sign of det A, or 0 where A is singular to working accuracy.
     """
     largest = 0.0
     for i in range(n):
@@ -62,10 +56,9 @@ def norm_inf(x):
     return largest
 
 
-@kernel
-def dot(x, y):
-    """Return the sum of products of two vectors, whatever their layout."""
-    total = 0.0
+@inlined
+def dot(x, y, total=0.0):
+    """Return the sum of products of two vectors, whatever their layout, added to a total."""
     for i in range(x.shape[0]):
         total += x[i] * y[i]
     return total

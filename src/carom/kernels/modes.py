@@ -4,6 +4,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.lemke import SOLVED, solve_accurately
+from carom.kernels.linear import dot
 from carom.kernels.pieces import num_frictions
 from carom.kernels.random import uniform
 from carom.kernels.tolerances import MATCH, STICKING
@@ -19,18 +20,14 @@ def lemke_step(space, u, key, draw, random, work, buffers, impulse):
     """
     w, d, x, trial = buffers
     k, dim = space.D.shape
-    m = space.mu.shape[0]
-    width = 1 + dim
-    n = w.shape[0]
+    m, n, width = space.mu.shape[0], w.shape[0], 1 + dim
     w[:] = 0.0
     for i in range(m):
-        w[i] = u[m * width + i]
-        w[m + i] = u[i * width]
+        w[i], w[m + i] = u[m * width + i], u[i * width]
+        v_t = u[i * width + 1 : (i + 1) * width]
         for a in range(k):
-            for j in range(dim):
-                w[2 * m + i * k + a] += space.D[a, j] * u[i * width + 1 + j]
-    for a in range(n):
-        w[a] *= space.rows[a]
+            w[2 * m + i * k + a] = dot(space.D[a], v_t)
+    w *= space.rows
     status = -1
     for attempt in range(LEMKE_TRIALS):
         for a in range(n):
@@ -40,13 +37,12 @@ def lemke_step(space, u, key, draw, random, work, buffers, impulse):
         status, _ = solve_accurately(space.W, w, d, work, x, trial, 50 * n)
         if status == SOLVED:
             break
+    x *= space.columns
     for i in range(m):
-        impulse[i * width] = space.columns[m + i] * x[m + i]
+        impulse[i * width] = x[m + i]
         for j in range(dim):
-            total = 0.0
-            for a in range(k):
-                total += space.D[a, j] * (space.columns[2 * m + i * k + a] * x[2 * m + i * k + a])
-            impulse[i * width + 1 + j] = total
+            lambda_D = x[2 * m + i * k : 2 * m + (i + 1) * k]
+            impulse[i * width + 1 + j] = dot(space.D[:, j], lambda_D)
     return status
 
 
@@ -55,19 +51,15 @@ def read_modes(A, D, u, impulse, modes):
     """Read the contacts' modes off a solution; see `carom.kernels.pieces` for their numbers."""
     k, dim = D.shape
     F = num_frictions(dim, k)
-    c = A.shape[0]
     v_t = np.empty(dim)
     for i in range(modes.shape[0]):
         n = i * (1 + dim)
         modes[i] = 0
         if impulse[n] <= MATCH:
             continue
-        v_n = u[n]
-        v_t[:] = u[n + 1 : n + 1 + dim]
-        for b in range(c):
-            v_n += A[n, b] * impulse[b]
-            for j in range(dim):
-                v_t[j] += A[n + 1 + j, b] * impulse[b]
+        v_n = dot(A[n], impulse, u[n])
+        for j in range(dim):
+            v_t[j] = dot(A[n + 1 + j], impulse, u[n + 1 + j])
         modes[i] = 1 + _friction_state(D, v_t) + (F if v_n < -MATCH else 0)
 
 
@@ -75,23 +67,18 @@ def read_modes(A, D, u, impulse, modes):
 def _friction_state(D, v_t):
     """Return the friction state of a tangential velocity."""
     k, dim = D.shape
-    tolerance = STICKING
-    corner = 0
-    lowest = np.inf
+    corner, lowest = 0, np.inf
     for a in range(k):
-        along = 0.0
-        for j in range(dim):
-            along += D[a, j] * v_t[j]
+        along = dot(D[a], v_t)
         if along < lowest:
-            lowest = along
-            corner = a
-    if lowest > -tolerance:
+            corner, lowest = a, along
+    if lowest > -STICKING:
         return 0
     if dim == 2:
         for turn in range(2):
             a = (corner - turn) % k
             b = (a + 1) % k
             along = (D[b, 0] - D[a, 0]) * v_t[0] + (D[b, 1] - D[a, 1]) * v_t[1]
-            if abs(along) < tolerance:
+            if abs(along) < STICKING:
                 return 1 + k + a
     return 1 + corner

@@ -10,6 +10,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.lemke import SOLVED, lemke, make_work
+from carom.kernels.linear import dot
 from carom.kernels.random import stream, uniform
 from carom.kernels.tolerances import MATCH
 
@@ -31,63 +32,37 @@ def _are_separated(C, num_conditions, p, q):
 
 
 @kernel
-def _gather(C, num_conditions, pieces, num_caps, rows):
-    """Stack the conditions of some pieces and the signs of the caps; count the rows."""
-    count = 0
-    size = C.shape[2]
-    for t in range(pieces.shape[0]):
-        for r in range(num_conditions[pieces[t]]):
-            for j in range(size):
-                rows[count, j] = C[pieces[t], r, j]
-            count += 1
-    for i in range(num_caps):
-        for j in range(size):
-            rows[count, j] = 0.0
-        rows[count, size - num_caps + i] = 1.0
-        count += 1
-    return count
-
-
-@kernel
 def interior_point(C, num_conditions, pieces, num_caps, u):
-    """Look for a u strictly inside all of some pieces, with caps > 0; tell whether there is one."""
-    most = num_caps
-    for t in range(pieces.shape[0]):
-        most += num_conditions[pieces[t]]
-    rows = np.empty((most, C.shape[2]))
-    count = _gather(C, num_conditions, pieces, num_caps, rows)
+    """Look for a u strictly inside all of some pieces, with caps > 0; return whether there is."""
+    count, size = num_conditions[pieces].sum() + num_caps, C.shape[2]
+    rows, end = np.zeros((count, size)), 0
+    for p in pieces:
+        start, end = end, end + num_conditions[p]
+        rows[start:end] = C[p, : num_conditions[p]]
+    for i in range(num_caps):
+        rows[end + i, size - num_caps + i] = 1.0
     gram = np.empty((count, count))
     for a in range(count):
         for b in range(count):
-            total = 0.0
-            for j in range(C.shape[2]):
-                total += rows[a, j] * rows[b, j]
-            gram[a, b] = total
-    y = np.empty(count)
-    work = make_work(count)
-    covering = np.ones(count)
+            gram[a, b] = dot(rows[a], rows[b])
+    y, covering, work = np.empty(count), np.ones(count), make_work(count)
     for attempt in range(ATTEMPTS):
         for a in range(count):
             covering[a] = 1.0 if attempt == 0 else 0.1 + uniform(stream(attempt, a), 0)
         status = lemke(gram, np.full(count, -1.0), covering, work, y, 50 * count)
-        if status == SOLVED and _is_inside(rows[:count], y, u):
+        if status == SOLVED and _is_inside(rows, y, u):
             return True
     return False
 
 
 @kernel
 def _is_inside(rows, y, u):
-    """Compute u = R^T y and tell whether R u is well above zero."""
-    inside = True
+    """Fill u = R^T y and return whether R u is well above zero."""
     for j in range(rows.shape[1]):
-        u[j] = 0.0
-        for a in range(rows.shape[0]):
-            u[j] += rows[a, j] * y[a]
+        u[j] = dot(rows[:, j], y)
+    inside = True
     for a in range(rows.shape[0]):
-        total = 0.0
-        for j in range(rows.shape[1]):
-            total += rows[a, j] * u[j]
-        inside = inside and total > 0.5
+        inside = inside and dot(rows[a], u) > 0.5
     return inside
 
 
@@ -101,8 +76,7 @@ def find_overlaps(C, num_conditions, num_caps):
     for p in range(count):
         for q in range(p):
             if not _are_separated(C, num_conditions, p, q):
-                pair[0] = p
-                pair[1] = q
+                pair[0], pair[1] = p, q
                 overlapping[p, q] = interior_point(C, num_conditions, pair, num_caps, u)
                 overlapping[q, p] = overlapping[p, q]
     return overlapping

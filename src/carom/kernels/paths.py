@@ -47,11 +47,11 @@ from carom.kernels.tolerances import COLLIDING, MATCH
 Space = namedtuple("Space", "A mu D W rows columns")
 Rule = namedtuple("Rule", "v_c caps last_caps max_steps draw selection seed points")
 
-RANDOM, LEMKE = 0, 1
-FINISHED, UNFINISHED, FAILED = 0, 1, 2
+RANDOM, LEMKE = range(2)
+FINISHED, UNFINISHED, FAILED = range(3)
 MOST_FAILURES = 50
-"""So many steps of a sample may lack an accurate solution. Where contacts nearly rest, rounding of
-what is large can count as much as what is left to do; other caps then lead on."""
+"""Maximum number of a sample's steps without an accurate solution. Where contacts nearly rest,
+rounding of what is large can count as much as what is left to do; other caps then lead on."""
 
 
 @inlined
@@ -66,8 +66,7 @@ def _is_colliding(u, m, width):
 @inlined
 def _only_acting(u, c, m):
     """Return the only contact that has a cap above zero, or -1."""
-    acting = 0
-    last = -1
+    acting, last = 0, -1
     for i in range(len(m)):
         if u[len(c) + i] > 0.0:
             acting += 1
@@ -84,33 +83,38 @@ def _write_single(u, i, c, width, alone):
 
 
 @inlined
-def _advance(A, impulse, first, width, u, totals, sample, c):
-    """Add an impulse of `width` coordinates, from `first` on, to velocities and totals."""
-    for b in range(len(width)):
+def _take(A, info, piece, first, part, width, u, impulse, totals, sample, c):
+    """Add an impulse of as many coordinates as `part`, from `first` on; return whether it pushed.
+
+    That is an impulse of all contacts, or of the only one that acts.
+    """
+    moved = False
+    for b in range(0, len(part), len(width)):
+        moved = moved or impulse[b] > MATCH
+    for b in range(len(part)):
         totals[sample, first + b] += impulse[b]
     # A is symmetric: its rows are its columns.
-    add_rows(A, first * len(c), impulse, width, u, c)
+    add_rows(A, first * len(c), impulse, part, u, c)
+    if piece >= 0:
+        set_zeros(info, piece, u, first, part)
+    return moved
 
 
 @kernel
-def _spread(impulse, i, c, width):
-    """Move an impulse of contact i alone to its place among all."""
-    own = impulse[: len(width)].copy()
-    for a in range(len(c)):
-        impulse[a] = 0.0
-    for a in range(len(width)):
-        impulse[i * len(width) + a] = own[a]
-
-
-@kernel
-def _write_record(record, sample, step, u, impulse, modes, c, m):
-    """Note what a step did."""
-    for a in range(len(c)):
-        record[sample, step, a] = u[a]
-        record[sample, step, len(c) + a] = impulse[a]
-    for i in range(len(m)):
-        record[sample, step, 2 * len(c) + i] = u[len(c) + i]
-        record[sample, step, 2 * len(c) + len(m) + i] = modes[i]
+def _write_record(row, A, D, before, u, impulse, modes, single, only, piece, c, m):
+    """Note what a step did in a row of the record."""
+    if single >= 0:
+        # The impulse of one contact alone moves to its place among all.
+        width = len(c) // len(m)
+        own = impulse[:width].copy()
+        impulse[:] = 0.0
+        impulse[only * width : (only + 1) * width] = own
+    read_modes(A, D, before, impulse, modes)
+    row[: len(c)] = u[: len(c)]
+    row[len(c) : 2 * len(c)] = impulse
+    row[2 * len(c) : 2 * len(c) + len(m)] = u[len(c) : len(c) + len(m)]
+    row[2 * len(c) + len(m) : -1] = modes
+    row[-1] = -1 if single >= 0 else piece
 
 
 @inlined
@@ -126,27 +130,6 @@ def _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m)
 
 
 @inlined
-def _take_alone(A, info, only, single, u, impulse, totals, sample, c, width):
-    """Add the impulse of the only contact that acts; return whether it pushed."""
-    moved = impulse[0] > MATCH
-    _advance(A, impulse, only * len(width), width, u, totals, sample, c)
-    set_zeros(info, single, u, only * len(width), width)
-    return moved
-
-
-@inlined
-def _take(A, info, piece, u, impulse, totals, sample, c, m, width):
-    """Add the impulse of all contacts; return whether one pushed."""
-    moved = False
-    for i in range(len(m)):
-        moved = moved or impulse[i * len(width)] > MATCH
-    _advance(A, impulse, 0, c, u, totals, sample, c)
-    if piece >= 0:
-        set_zeros(info, piece, u, 0, c)
-    return moved
-
-
-@inlined
 def _stand_still(u, impulse, c, m):
     """Turn a step without an accurate solution into one with caps of zero, in which none acts."""
     for a in range(len(c)):
@@ -159,18 +142,15 @@ def _stand_still(u, impulse, c, m):
 def run_chunk(
     space, table, singles, rule, extents, single_extents, first, totals, statuses, steps, record
 ):
-    """Run the samples numbered first, first + 1, ...
+    """Run the samples numbered first, first + 1, ...; the module describes the other inputs.
 
-    Args:
-        space, table, singles, rule, extents, single_extents: See the module.
-        first: Number of the first sample; with the seed it decides every draw.
-        totals: (n, c) result, the sum of all impulses.
-        statuses: (n,) result, FINISHED, UNFINISHED (more steps needed) or FAILED (no solution).
-        steps: (n,) result, number of steps.
-        record: (n, steps, 2 c + 2 m + 1) result, what each step did: v_c after it, impulse, caps,
-            modes, and the piece if it was found in `table` (else -1). Steps beyond its length are
-            not recorded; it may have length 0.
+    Fill the sums of all impulses `totals` (n, c), statuses (n,) FINISHED, UNFINISHED (more steps
+    needed) or FAILED (no solution), numbers of steps (n,), and what each step did in `record`
+    (n, steps, 2 c + 2 m + 1): v_c after it, impulse, caps, modes, and the piece if it was found in
+    `table` (else -1). Steps beyond its length, which may be 0, are not recorded.
     """
+    # One long function: a dozen variables go from step to step, and what could be split off without
+    # handing them over and back is split off already, into inlined parts.
     # Tuples are unpacked once: each access in the loop would count references.
     c, m, extent = extents
     width, _, extent1 = single_extents
@@ -239,15 +219,13 @@ def run_chunk(
             if step < record.shape[1]:
                 before[:] = u
             if single >= 0:
-                moved = _take_alone(A, info1, only, single, u, impulse, totals, sample, c, width)
+                own = only * len(width)
+                moved = _take(A, info1, single, own, width, width, u, impulse, totals, sample, c)
             else:
-                moved = _take(A, info, piece, u, impulse, totals, sample, c, m, width)
+                moved = _take(A, info, piece, 0, c, width, u, impulse, totals, sample, c)
             if step < record.shape[1]:
-                if single >= 0:
-                    _spread(impulse, only, c, width)
-                read_modes(A, D, before, impulse, modes)
-                _write_record(record, sample, step, u, impulse, modes, c, m)
-                record[sample, step, -1] = -1 if single >= 0 else piece
+                log = record[sample, step]
+                _write_record(log, A, D, before, u, impulse, modes, single, only, piece, c, m)
             step += 1
         statuses[sample] = status
         steps[sample] = step

@@ -21,7 +21,7 @@ of solutions of a step is 1 + 2 (number of negative pieces that hold it): see do
 import numpy as np
 
 from carom.kernels.jit import kernel
-from carom.kernels.linear import eliminate
+from carom.kernels.linear import dot, eliminate
 from carom.kernels.tolerances import VANISHING
 
 
@@ -29,6 +29,12 @@ from carom.kernels.tolerances import VANISHING
 def num_frictions(d, k):
     """Count the friction states F of a contact."""
     return 3 if d == 1 else 1 + 2 * k
+
+
+@kernel
+def num_modes(d, k, capped):
+    """Count the modes of a contact."""
+    return 1 + (2 * num_frictions(d, k) if capped else num_frictions(d, k))
 
 
 @kernel
@@ -41,26 +47,19 @@ def max_conditions(d, k):
 def make_piece_work(m, d):
     """Allocate what `build_piece` needs for m contacts."""
     c = m * (1 + d)
-    basis = np.empty((c, c))
-    caps = np.empty((c, m))
-    equations = np.empty((c, c))
-    system = np.empty((c, c))
-    unknown = np.empty((c, c + m))
-    after = np.empty((c, c + m))
+    basis, caps, equations = np.empty((c, c)), np.empty((c, m)), np.empty((c, c))
+    system, unknown, after = np.empty((c, c)), np.empty((c, c + m)), np.empty((c, c + m))
     return basis, caps, equations, system, unknown, after
 
 
 @kernel
 def parametrize(mu, D, modes, basis, caps, equations):
     """Write lambda = basis xi + caps cap and equations (v_c + A lambda) = 0; count the xi."""
-    m = modes.shape[0]
     k, d = D.shape
     F = num_frictions(d, k)
-    basis[:] = 0.0
-    caps[:] = 0.0
-    equations[:] = 0.0
+    basis[:], caps[:], equations[:] = 0.0, 0.0, 0.0
     size = 0
-    for i in range(m):
+    for i in range(modes.shape[0]):
         if modes[i] == 0:
             continue
         n = i * (1 + d)
@@ -99,14 +98,10 @@ def parametrize(mu, D, modes, basis, caps, equations):
 def _solve_modes(A, mu, D, modes, work, L):
     """Fill the impulse map L of one choice of modes; return its sign, 0 if it has none."""
     basis, caps, equations, system, unknown, _ = work
-    m = modes.shape[0]
-    c = A.shape[0]
+    m, c = modes.shape[0], A.shape[0]
     size = parametrize(mu, D, modes, basis, caps, equations)
+    system[:], unknown[:] = 0.0, 0.0
     for r in range(size):
-        for s in range(size):
-            system[r, s] = 0.0
-        for j in range(c + m):
-            unknown[r, j] = 0.0
         for a in range(c):
             if equations[r, a] == 0.0:
                 continue
@@ -132,12 +127,10 @@ def _solve_modes(A, mu, D, modes, work, L):
 @kernel
 def _normalize(C, row):
     """Scale a condition to length one; return the next free row (a vanishing one is dropped)."""
-    length = 0.0
-    for j in range(C.shape[1]):
-        length += C[row, j] * C[row, j]
-    if length < VANISHING * VANISHING:
+    square = dot(C[row], C[row])
+    if square < VANISHING * VANISHING:
         return row
-    length = np.sqrt(length)
+    length = np.sqrt(square)
     for j in range(C.shape[1]):
         C[row, j] /= length
     return row + 1
@@ -146,21 +139,33 @@ def _normalize(C, row):
 @kernel
 def _normal_conditions(mode, F, n, cap, capped, L, after, C, row):
     """Write the inequalities of a contact's normal direction."""
-    size = C.shape[1]
     if mode == 0 or mode > F:
         sign = 1.0 if mode == 0 else -1.0
-        for j in range(size):
+        for j in range(C.shape[1]):
             C[row, j] = sign * after[n, j]
         return _normalize(C, row)
-    for j in range(size):
-        C[row, j] = L[n, j]
+    C[row] = L[n]
     row = _normalize(C, row)
     if capped:
-        for j in range(size):
+        for j in range(C.shape[1]):
             C[row, j] = -L[n, j]
         C[row, cap] += 1.0
         row = _normalize(C, row)
     return row
+
+
+@kernel
+def edge(D, a):
+    """Return the outward normal of a friction polygon's edge, from corner a to the next one.
+
+    In the plane it is the corner itself. The third number is its distance from the centre.
+    """
+    k, d = D.shape
+    if d == 1:
+        return D[a, 0], 0.0, D[a, 0] * D[a, 0]
+    b = (a + 1) % k
+    x, y = D[b, 1] - D[a, 1], D[a, 0] - D[b, 0]
+    return x, y, x * D[a, 0] + y * D[a, 1]
 
 
 @kernel
@@ -169,13 +174,8 @@ def _tangent_conditions(friction, n, mu, D, L, after, C, row):
     k, d = D.shape
     size = C.shape[1]
     if friction == 0:
-        for a in range(k if d == 2 else 2):
-            b = (a + 1) % k
-            # Outward normal of the polygon's edge from corner a to corner b (in the plane: the
-            # corner itself), and the edge's distance from the centre for mu lambda_n = 1.
-            x = D[b, 1] - D[a, 1] if d == 2 else D[a, 0]
-            y = D[a, 0] - D[b, 0] if d == 2 else 0.0
-            offset = x * D[a, 0] + (y * D[a, 1] if d == 2 else 0.0)
+        for a in range(k):
+            x, y, offset = edge(D, a)
             for j in range(size):
                 C[row, j] = mu * offset * L[n, j] - x * L[n + 1, j]
                 if d == 2:
@@ -200,11 +200,8 @@ def _edge_conditions(a, n, mu, D, L, after, C, row):
     """Write that the impulse lies between two corners and the velocity points against both."""
     b = (a + 1) % D.shape[0]
     size = C.shape[1]
-    x = D[b, 0] - D[a, 0]
-    y = D[b, 1] - D[a, 1]
-    for end in range(2):
-        corner = a if end == 0 else b
-        sign = 1.0 if end == 0 else -1.0
+    x, y = D[b, 0] - D[a, 0], D[b, 1] - D[a, 1]
+    for corner, sign in ((a, 1.0), (b, -1.0)):
         level = x * D[corner, 0] + y * D[corner, 1]
         for j in range(size):
             along = x * L[n + 1, j] + y * L[n + 2, j]
@@ -217,24 +214,13 @@ def _edge_conditions(a, n, mu, D, L, after, C, row):
 
 @kernel
 def build_piece(A, mu, D, modes, capped, work, L, C):
-    """Build one affine piece.
+    """Fill the impulse map L (c, c + m) and the conditions C (rows, c + m), each of length one.
 
-    Args:
-        A: (c, c) Delassus matrix, c = m (1 + d).
-        mu: (m,) friction coefficients.
-        D: (k, d) friction directions, in order of their angle.
-        modes: (m,) mode of each contact.
-        capped: Whether normal impulses have caps; if not, caps play no part.
-        work: From `make_piece_work(m, d)`.
-        L: (c, c + m) result, the impulse as a function of u.
-        C: (rows, c + m) result, the conditions C u >= 0, each of length one.
-
-    Returns:
-        (sign, number of conditions); sign 0 where the modes do not fix the impulse.
+    Return the piece's sign, 0 where the modes (m,) do not fix the impulse, and the number of
+    conditions. If impulses are not capped, caps play no part.
     """
-    m = modes.shape[0]
+    m, c = modes.shape[0], A.shape[0]
     k, d = D.shape
-    c = A.shape[0]
     F = num_frictions(d, k)
     after = work[5]
     sign = _solve_modes(A, mu, D, modes, work, L)
@@ -242,10 +228,7 @@ def build_piece(A, mu, D, modes, capped, work, L, C):
         return 0, 0
     for a in range(c):
         for j in range(c + m):
-            total = 1.0 if a == j else 0.0
-            for b in range(c):
-                total += A[a, b] * L[b, j]
-            after[a, j] = total
+            after[a, j] = dot(A[a], L[:, j], 1.0 if a == j else 0.0)
     row = 0
     for i in range(m):
         n = i * (1 + d)
@@ -257,29 +240,6 @@ def build_piece(A, mu, D, modes, capped, work, L, C):
 
 
 @kernel
-def tabulate(A, mu, D, capped):
-    """Build every piece that fixes the impulse; for few contacts only, since modes multiply.
-
-    Returns:
-        (L, C, num_conditions, sign, modes), one entry a piece.
-    """
-    m = mu.shape[0]
-    k, d = D.shape
-    F = num_frictions(d, k)
-    base = 1 + (2 * F if capped else F)
-    modes = np.empty((base**m, m), np.int64)
-    for code in range(modes.shape[0]):
-        read_code(code, base, modes[code])
-    return _tabulate(A, mu, D, modes, capped)
-
-
-@kernel
-def tabulate_modes(A, mu, D, modes):
-    """Build the pieces of given modes (n, m), without those that do not fix the impulse."""
-    return _tabulate(A, mu, D, modes, True)
-
-
-@kernel
 def read_code(code, base, modes):
     """Write the digits of a number to the given base: the modes of all contacts."""
     for i in range(modes.shape[0]):
@@ -288,49 +248,39 @@ def read_code(code, base, modes):
 
 
 @kernel
-def _tabulate(A, mu, D, wanted, capped):
+def tabulate(A, mu, D, wanted, capped):
+    """Build the pieces of given modes (n, m), without those that do not fix the impulse.
+
+    Return L, C, num_conditions, sign and modes, with one entry per piece.
+    """
     total, m = wanted.shape
     k, d = D.shape
     c = m * (1 + d)
-    L = np.empty((total, c, c + m))
-    C = np.zeros((total, m * max_conditions(d, k), c + m))
-    num_conditions = np.empty(total, np.int64)
-    sign = np.empty(total, np.int64)
-    modes = np.empty((total, m), np.int64)
+    L, C = np.empty((total, c, c + m)), np.zeros((total, m * max_conditions(d, k), c + m))
+    number, sign, modes = np.empty(total, np.int64), np.empty(total, np.int64), wanted.copy()
     work = make_piece_work(m, d)
     count = 0
     for p in range(total):
         modes[count] = wanted[p]
-        sign[count], num_conditions[count] = build_piece(
+        sign[count], number[count] = build_piece(
             A, mu, D, modes[count], capped, work, L[count], C[count]
         )
-        C[count, num_conditions[count] :] = 0.0
+        C[count, number[count] :] = 0.0
         if sign[count] != 0:
             count += 1
-    return L[:count], C[:count], num_conditions[:count], sign[:count], modes[:count]
+    return L[:count], C[:count], number[:count], sign[:count], modes[:count]
 
 
 @kernel
 def solutions(A, mu, D, capped, u, tolerance, found, impulses):
-    """Find every piece that holds u, without keeping a table.
+    """List the modes (most, m) and impulses (most, c) of every piece that holds u.
 
-    Args:
-        A, mu, D, capped: As for `build_piece`.
-        u: (c + m,) contact velocities and caps.
-        tolerance: How far outside a piece u may lie.
-        found: (most, m) result, modes.
-        impulses: (most, c) result.
-
-    Returns:
-        How many there are; more than `most` means that the rest was left out.
+    No table is kept. Return how many there are; those beyond `most` are left out.
     """
-    m = mu.shape[0]
+    m, c = mu.shape[0], A.shape[0]
     k, d = D.shape
-    c = A.shape[0]
-    F = num_frictions(d, k)
-    base = 1 + (2 * F if capped else F)
-    L = np.empty((c, c + m))
-    C = np.zeros((m * max_conditions(d, k), c + m))
+    base = num_modes(d, k, capped)
+    L, C = np.empty((c, c + m)), np.zeros((m * max_conditions(d, k), c + m))
     work = make_piece_work(m, d)
     modes = np.empty(m, np.int64)
     count = 0

@@ -13,9 +13,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 
-PRISMATIC = 0
-REVOLUTE = 1
-WORLD = -1
+WORLD, PRISMATIC, REVOLUTE = -1, 0, 1
 
 
 class Tree(NamedTuple):
@@ -25,62 +23,36 @@ class Tree(NamedTuple):
     `WORLD`; `other_center` is a point of its edge) or a disc on another body.
     """
 
-    parent: np.ndarray
-    """(b,) index of the body that carries each one, listed before it, or `WORLD`."""
-    placement: np.ndarray
-    """(b, 2) first joint in the parent's frame."""
-    first_joint: np.ndarray
-    """(b + 1,) joints of body i are those from entry i up to entry i + 1."""
-    com: np.ndarray
-    """(b, 2) centre of mass in the body's frame."""
-    mass: np.ndarray
-    """(b,) masses."""
-    inertia: np.ndarray
-    """(b,) moments of inertia."""
-    joint: np.ndarray
-    """(j,) `PRISMATIC` or `REVOLUTE`."""
-    axis: np.ndarray
-    """(j, 2) axes of prismatic joints."""
-    body: np.ndarray
-    """(m,) body that carries the disc of each contact."""
-    center: np.ndarray
-    """(m, 2) its centre in the body's frame."""
-    radius: np.ndarray
-    """(m,) its radius."""
-    other: np.ndarray
-    """(m,) body of the other disc, or `WORLD`."""
-    other_center: np.ndarray
-    """(m, 2) centre of the other disc, or a point of the half-plane's edge."""
-    other_radius: np.ndarray
-    """(m,) radius of the other disc."""
-    normal: np.ndarray
-    """(m, 2) normal of the half-plane."""
-    gravity: np.ndarray
-    """(2,) acceleration of gravity."""
+    parent: np.ndarray  # (b,) body that carries each one, listed before it, or `WORLD`
+    placement: np.ndarray  # (b, 2) first joint in the parent's frame
+    first_joint: np.ndarray  # (b + 1,) joints of body i are from entry i up to entry i + 1
+    com: np.ndarray  # (b, 2) centre of mass in the body's frame
+    mass: np.ndarray  # (b,)
+    inertia: np.ndarray  # (b,) moments of inertia
+    joint: np.ndarray  # (j,) `PRISMATIC` or `REVOLUTE`
+    axis: np.ndarray  # (j, 2) axes of prismatic joints
+    body: np.ndarray  # (m,) body that carries the disc of each contact
+    center: np.ndarray  # (m, 2) its centre in the body's frame
+    radius: np.ndarray  # (m,) its radius
+    other: np.ndarray  # (m,) body of the other disc, or `WORLD`
+    other_center: np.ndarray  # (m, 2) its centre, or a point of the half-plane's edge
+    other_radius: np.ndarray  # (m,) its radius
+    normal: np.ndarray  # (m, 2) normal of the half-plane
+    gravity: np.ndarray  # (2,) acceleration
 
 
 @kernel
 def place(tree, q, v, pose, bias, J):
-    """Find every body's frame.
+    """Fill every body's pose (b, 4), bias of the origin (b, 2) and Jacobians (b, 3, j).
 
-    Args:
-        tree: The system.
-        q: (j,) coordinates.
-        v: (j,) velocities.
-        pose: (b, 4) filled with x, y, angle and rate of turning.
-        bias: (b, 2) filled with the bias of the origin's acceleration.
-        J: (b, 3, j) filled with the Jacobians of x, y and angle.
+    A pose is x, y, angle and rate of turning.
     """
     for i in range(len(tree.parent)):
         p = tree.parent[i]
         if p == WORLD:
-            pose[i] = 0.0
-            bias[i] = 0.0
-            J[i] = 0.0
+            pose[i], bias[i], J[i] = 0.0, 0.0, 0.0
         else:
-            pose[i] = pose[p]
-            bias[i] = bias[p]
-            J[i] = J[p]
+            pose[i], bias[i], J[i] = pose[p], bias[p], J[p]
         _shift(pose[i], bias[i], J[i], tree.placement[i, 0], tree.placement[i, 1])
         for k in range(tree.first_joint[i], tree.first_joint[i + 1]):
             if tree.joint[k] == REVOLUTE:
@@ -142,21 +114,10 @@ def inertia(tree, pose, bias, J, M, force):
 
 @kernel
 def touch(tree, v, pose, bias, J, gap, J_n, J_t, contact_bias):
-    """Fill the geometry of every contact.
+    """Fill the gap (m,), J_n = d gap / dq and J_t (m, j), and biases (m, 2) of every contact.
 
-    Args:
-        tree: The system.
-        v: (j,) velocities.
-        pose: (b, 4) as from `place`.
-        bias: (b, 2) as from `place`.
-        J: (b, 3, j) as from `place`.
-        gap: (m,) filled with the distances between surfaces.
-        J_n: (m, j) filled with d gap / dq.
-        J_t: (m, j) filled with the rows of the material points along the tangent.
-        contact_bias: (m, 2) filled with the biases of both accelerations, normal first.
-
-    Returns:
-        -1, or the first contact between discs whose centres coincide: it has no normal.
+    J_t are rows of the material points along the tangent; biases have the normal first. Return -1,
+    or the first contact between discs whose centres coincide: it has no normal.
     """
     n = J.shape[2]
     point, offset, rows = np.empty(4), np.empty(2), np.empty((3, n))

@@ -26,25 +26,22 @@ from collections import namedtuple
 
 import numpy as np
 
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import inlined
 from carom.kernels.lanes import ALL, LANES, add_rows, signs
 from carom.kernels.random import uniform
 from carom.kernels.tolerances import MATCH
 
 Table = namedtuple("Table", "data info links hints guesses")
 
-NUM_ETAS = 4
-"""Number of directions in which a step on a face may be moved off it."""
-
-NUM_GLANCES = 8
-"""Number of contexts of a step after each piece."""
+NUM_ETAS = 4  # number of directions in which a step on a face may be moved off it
+NUM_GLANCES = 8  # number of contexts of a step after each piece
 
 MOST_SOLUTIONS = 64
 
-START, MIDDLE, END, SIGN, NUM_BLOCKS, ZEROS = 0, 1, 2, 3, 4, 5
+START, MIDDLE, END, SIGN, NUM_BLOCKS, ZEROS = range(6)
 """Columns of info."""
 
-SEARCH, NEGATIVES, POSITIVES = 0, 1, 2
+SEARCH, NEGATIVES, POSITIVES = range(3)
 """Stages of `find_piece`."""
 
 
@@ -70,24 +67,6 @@ def single_context(alone, i, width):
     """Return the context of a step in which contact i acts alone: does it stop, does it slide?"""
     bits = 4 * (alone[len(width)] > -alone[0]) + 2 * (alone[1] > MATCH) + (alone[1] < -MATCH)
     return i * NUM_GLANCES + bits
-
-
-@kernel
-def contexts(u, before, c, m):
-    """Return the contexts (n,) of steps u (n, c + m) after the pieces before (n,)."""
-    rows = np.empty(u.shape[0], np.int64)
-    for k in range(u.shape[0]):
-        rows[k] = context(u[k], before[k], c, m)
-    return rows
-
-
-@kernel
-def single_contexts(u, width):
-    """Return the contexts (n,) of steps u (n, 2 + d) of one contact alone."""
-    rows = np.empty(u.shape[0], np.int64)
-    for k in range(u.shape[0]):
-        rows[k] = single_context(u[k], 0, width)
-    return rows
 
 
 @inlined
@@ -128,43 +107,29 @@ def find_piece(data, info, links, hints, guesses, everyone, eta, row, u, key, dr
     any, through the positive ones. Eight pieces at a time are tested by the condition that most
     likely excludes each, and only those that pass it by all.
 
-    Args:
-        data, info, links, hints, guesses: See the module.
-        everyone: Row of info that tells where all pieces are linked.
-        eta: Number of the direction.
-        row: Which row of guesses to follow.
-        u: (c + m + 1,) the step.
-        key, draw: The random number that decides where there is a choice.
-        found: Work array.
-        extent: A sequence as long as u; see `carom.kernels.paths`.
+    The module describes the table; `everyone` is the row of info that tells where all pieces are
+    linked, `eta` the number of the direction, `row` that of the guesses, and `draw` of the random
+    number that decides where there is a choice.
     """
     # No index is negative here. Casts to uintp say so, which spares a check at each access.
     shift = eta * (data.shape[0] // NUM_ETAS)
     hint_shift = eta * links.shape[0]
-    first = -1
-    count = 0
-    negative = 0
-    stage = SEARCH
-    block = info[np.uintp(everyone), START]
-    end = info[np.uintp(everyone), END]
+    first, count, negative, stage = -1, 0, 0, SEARCH
+    block, end = info[np.uintp(everyone), START], info[np.uintp(everyone), END]
     for t in range(guesses.shape[1]):
         p = guesses[np.uintp(row), t]
         if _holds(data, info, p, shift, u, extent):
-            first = p
+            first, count, stage = p, 1, NEGATIVES
             found[0] = p
-            count = 1
             negative = int(info[np.uintp(p), SIGN] < 0)
-            stage = NEGATIVES
-            block = info[np.uintp(p), START]
-            end = info[np.uintp(p), MIDDLE]
+            block, end = info[np.uintp(p), START], info[np.uintp(p), MIDDLE]
             break
     while True:
         if block == end or (stage == POSITIVES and count > 2 * negative):
             if stage != NEGATIVES or negative == 0:
                 break
             stage = POSITIVES
-            block = info[np.uintp(first), MIDDLE]
-            end = info[np.uintp(first), END]
+            block, end = info[np.uintp(first), MIDDLE], info[np.uintp(first), END]
             continue
         mask = signs(hints, hint_shift + block, 0, u, extent)
         for r in range(LANES):
@@ -177,10 +142,8 @@ def find_piece(data, info, links, hints, guesses, everyone, eta, row, u, key, dr
             count += 1
             negative += info[np.uintp(p), SIGN] < 0
             if stage == SEARCH:
-                first = p
-                stage = NEGATIVES
-                block = info[np.uintp(p), START] - 1
-                end = info[np.uintp(p), MIDDLE]
+                first, stage = p, NEGATIVES
+                block, end = info[np.uintp(p), START] - 1, info[np.uintp(p), MIDDLE]
                 break
         block += 1
     if count <= 1:

@@ -10,7 +10,7 @@ import numpy as np
 
 from carom.kernels.jit import kernel
 from carom.kernels.linear import dot, eliminate
-from carom.kernels.pieces import num_frictions, parametrize, read_code
+from carom.kernels.pieces import edge, num_modes, parametrize, read_code
 from carom.kernels.tolerances import DEPENDENT, NEARLY_DEPENDENT, RESIDUAL
 
 
@@ -35,14 +35,9 @@ def violation(R, mu, D, y, impulse):
         slack = 0.0
         for a in range(k):
             slack = max(slack, -dot(D[a], v_t))
-            load, limit = D[a, 0] * lambda_t[0], mu[i] * lambda_n
-            if d == 2:
-                # Outward normal of the polygon's edge from corner a to corner b.
-                b = (a + 1) % k
-                x, z = D[b, 1] - D[a, 1], D[a, 0] - D[b, 0]
-                load = x * lambda_t[0] + z * lambda_t[1]
-                limit *= x * D[a, 0] + z * D[a, 1]
-            worst = max(worst, (load - limit) / max(1.0, mu[i]))
+            x, z, offset = edge(D, a)
+            load = x * lambda_t[0] + (z * lambda_t[1] if d == 2 else 0.0)
+            worst = max(worst, (load - mu[i] * lambda_n * offset) / max(1.0, mu[i]))
         lost = mu[i] * lambda_n * slack + dot(lambda_t, v_t)
         worst = max(worst, abs(lost) / (size * max(1.0, mu[i])))
     return worst
@@ -115,15 +110,13 @@ def _solve_modes(R, y, basis, equations, size, after, impulse):
 
 @kernel
 def solutions(R, mu, D, y, impulses):
-    """Try every choice of modes without caps, and list the solutions.
+    """Try every choice of modes without caps, and list the solutions in `impulses` (most, c).
 
-    Returns:
-        (number of solutions, whether digits did not suffice for some choice). More solutions than
-        rows of `impulses` (most, c) are counted and left out.
+    Return their number, beyond `most` too, and whether digits did not suffice for some choice.
     """
     k, d = D.shape
     m, c = mu.shape[0], R.shape[0]
-    base = 1 + num_frictions(d, k)
+    base = num_modes(d, k, False)
     modes = np.empty(m, np.int64)
     basis, caps, equations = np.empty((c, c)), np.empty((c, m)), np.empty((c, c))
     after, impulse = np.empty(y.shape[0]), np.empty(c)

@@ -7,7 +7,7 @@ stick; forces act along rows G, which differ from C in that friction comes with 
 import numpy as np
 
 from carom.kernels.jit import kernel
-from carom.kernels.linear import eliminate
+from carom.kernels.linear import dot, eliminate
 
 FREE, STICKING, PLUS, MINUS, SMOOTH = range(5)
 """A contact's mode; `SMOOTH` is closed without friction."""
@@ -16,11 +16,7 @@ FREE, STICKING, PLUS, MINUS, SMOOTH = range(5)
 @kernel
 def slip_sign(mode):
     """Return the direction of a mode's slip: 1, -1, or 0 if it has none."""
-    if mode == PLUS:
-        return 1.0
-    if mode == MINUS:
-        return -1.0
-    return 0.0
+    return 1.0 if mode == PLUS else (-1.0 if mode == MINUS else 0.0)
 
 
 @kernel
@@ -32,20 +28,14 @@ def _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target):
         if modes[i] == FREE:
             continue
         drag = mu[i] * slip_sign(modes[i])
-        speed = 0.0
+        C[k] = J_n[i]
         for a in range(n):
-            C[k, a] = J_n[i, a]
             G[k, a] = J_n[i, a] - drag * J_t[i, a]
-            speed += J_n[i, a] * v[a]
-        target[k] = bias[i, 0] + 2.0 * rate * speed + rate * rate * phi[i]
+        target[k] = bias[i, 0] + 2.0 * rate * dot(J_n[i], v) + rate * rate * phi[i]
         k += 1
         if modes[i] == STICKING:
-            speed = 0.0
-            for a in range(n):
-                C[k, a] = J_t[i, a]
-                G[k, a] = J_t[i, a]
-                speed += J_t[i, a] * v[a]
-            target[k] = bias[i, 1] + rate * speed
+            C[k], G[k] = J_t[i], J_t[i]
+            target[k] = bias[i, 1] + rate * dot(J_t[i], v)
             k += 1
     return k
 
@@ -54,10 +44,7 @@ def _assemble(phi, J_n, J_t, bias, v, modes, mu, rate, C, G, target):
 def _respond(M, rows, force, moved):
     """Fill M^-1 times some rows and, last, the smooth force; False if M is singular."""
     k, n = rows.shape
-    for a in range(n):
-        moved[a, k] = force[a]
-        for j in range(k):
-            moved[a, j] = rows[j, a]
+    moved[:, :k], moved[:, k] = rows.T, force
     return eliminate(M.copy(), moved, n, k + 1) != 0
 
 
@@ -76,13 +63,9 @@ def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acce
         return False
     A, size, x = np.empty((k, k)), np.empty(k), np.empty((k, 1))
     for i in range(k):
-        x[i, 0] = -target[i]
-        for a in range(n):
-            x[i, 0] -= C[i, a] * moved[a, k]
+        x[i, 0] = -dot(C[i], moved[:, k], target[i])
         for j in range(k):
-            A[i, j] = 0.0
-            for a in range(n):
-                A[i, j] += C[i, a] * moved[a, j]
+            A[i, j] = dot(C[i], moved[:, j])
         size[i] = np.sqrt(abs(A[i, i])) or 1.0
     for i in range(k):
         x[i, 0] /= size[i]
@@ -109,6 +92,12 @@ def solve(M, force, phi, J_n, J_t, bias, v, modes, mu, rate, contact_force, acce
 
 
 @kernel
+def _larger(normal, tangent, motion, normal_bias, tangent_bias):
+    """Return the larger of the two accelerations of a contact."""
+    return max(abs(dot(normal, motion, normal_bias)), abs(dot(tangent, motion, tangent_bias)))
+
+
+@kernel
 def scales(M, force, J_n, J_t, bias, out):
     """Fill the acceleration and the force that each contact has to cope with, (m, 2).
 
@@ -122,24 +111,15 @@ def scales(M, force, J_n, J_t, bias, out):
         return False
     alone, own = np.zeros(m), np.zeros(m)
     for i in range(m):
-        normal, tangent = bias[i, 0], bias[i, 1]
-        for a in range(n):
-            normal += J_n[i, a] * moved[a, m]
-            tangent += J_t[i, a] * moved[a, m]
-            own[i] += J_n[i, a] * moved[a, i]
-        alone[i] = max(abs(normal), abs(tangent))
+        alone[i] = _larger(J_n[i], J_t[i], moved[:, m], bias[i, 0], bias[i, 1])
+        own[i] = dot(J_n[i], moved[:, i])
     for i in range(m):
         out[i, 0] = alone[i]
         for j in range(m):
-            normal, tangent = 0.0, 0.0
-            for a in range(n):
-                normal += J_n[i, a] * moved[a, j]
-                tangent += J_t[i, a] * moved[a, j]
             if own[j] > 0.0:
-                caused = max(abs(normal), abs(tangent)) / own[j] * alone[j]
+                caused = _larger(J_n[i], J_t[i], moved[:, j], 0.0, 0.0) / own[j] * alone[j]
                 out[i, 0] = max(out[i, 0], caused)
-        if out[i, 0] == 0.0:
-            out[i, 0] = 1.0
+        out[i, 0] = out[i, 0] or 1.0
         out[i, 1] = out[i, 0] / own[i] if own[i] > 0.0 else 1.0
     return True
 
@@ -151,12 +131,8 @@ def margins(J_n, J_t, bias, modes, mu, resting, contact_force, acceleration, uni
     `unit` holds the accelerations and forces of `scales`; `resting` contacts, if free or sliding,
     only begin to be. Where there is no condition, the margin is 1.
     """
-    m, n = J_n.shape
-    for i in range(m):
-        a_n, a_t = bias[i, 0], bias[i, 1]
-        for a in range(n):
-            a_n += J_n[i, a] * acceleration[a]
-            a_t += J_t[i, a] * acceleration[a]
+    for i in range(J_n.shape[0]):
+        a_n, a_t = dot(J_n[i], acceleration, bias[i, 0]), dot(J_t[i], acceleration, bias[i, 1])
         out[i] = 1.0
         if modes[i] != FREE:
             out[i, 0] = contact_force[i, 0] / unit[i, 1]

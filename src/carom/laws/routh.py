@@ -10,29 +10,18 @@ import numpy as np
 from carom import checks
 from carom.contact_space import impulse_basis
 from carom.errors import ImpactNotResolved, InvalidOption
+from carom.kernels.draws import POINTS
+from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.kernels.tolerances import RESIDUAL
 from carom.laws.law import ImpactLaw
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
-from carom.stepping import (
-    DRAWS,
-    FAILED,
-    FINISHED,
-    POINTS,
-    SELECTIONS,
-    UNFINISHED,
-    AnySampler,
-    Goal,
-    Progress,
-    Rule,
-    Sampler,
-    begin_at,
-    draw_until,
-    prepare_sampler,
-    whole_turns,
-)
+from carom.stepping.at_rest import AnySampler, prepare_sampler
+from carom.stepping.pieces import mode_names
+from carom.stepping.sampler import DRAWS, SELECTIONS, Progress, Runs, Sampler
+from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 JUDGED_AT_ONCE = 2**16
@@ -42,9 +31,6 @@ MOST_STEPS = 2**31 - 1
 WHOLE_IMPACTS = 100
 """Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
 longest of thousands of samples takes 10 to 20."""
-
-Runs = tuple[FloatArray, IntArray, IntArray]
-"""Impulses (n, c), statuses (n,) and numbers of steps (n,)."""
 
 
 @final
@@ -340,6 +326,6 @@ class SampleReplay:
         return ImpactPath.of_impulses(
             problem,
             record[:, c : 2 * c] * unit,
-            (self.sampler.mode_names(row) for row in record[:, 2 * c + m : -1]),
+            (mode_names(row, problem.space.directions) for row in record[:, 2 * c + m : -1]),
             record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
         )

@@ -17,7 +17,8 @@ from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
-from carom.stepping import modes_and_impulses, nothing_acts
+from carom.stepping.at_rest import nothing_acts
+from carom.stepping.pieces import modes_and_impulses
 from carom.typing import FloatArray
 
 MOST_BRANCHES = 1000
@@ -187,8 +188,7 @@ class _State:
     def _act(self, space: ContactSpace, i: int, place: int) -> list[_State]:
         """Return all states after contact i acts."""
         block = slice(i * space.width, (i + 1) * space.width)
-        single = space.single(i)
-        _, solutions = modes_and_impulses(single, self.v_c[block], None)
+        _, solutions = modes_and_impulses(space.part([i]), self.v_c[block], None)
         states = []
         for solution in solutions:
             impulse = np.zeros_like(self.v_c)

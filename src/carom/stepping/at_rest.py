@@ -7,9 +7,8 @@ are driven into the surface, and from there on it is an impact as any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -19,9 +18,9 @@ from carom.errors import ImpactNotResolved
 from carom.kernels import draws, paths
 from carom.kernels.modes import read_modes
 from carom.kernels.tolerances import COLLIDING, DISTINCT, MATCH, VANISHING
-from carom.stepping.lcp import solve, step_lcp
+from carom.stepping.lcp import solve_often, step_lcp
 from carom.stepping.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
-from carom.stepping.sampler import Progress, Sampler
+from carom.stepping.sampler import Progress, Runs, Sampler, empty_results
 from carom.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -31,15 +30,14 @@ FIRST_STEP = 1e-3
 """Largest dimensionless cap of the step that tells how contacts can begin to act. Small, because
 friction of the step's end acts during all of it."""
 
-SMALLEST_STEP = 1e-7
-"""Smallest such cap: what the step does must be seen beside `COLLIDING`."""
+SMALLEST_STEP = 1e-7  # smallest such cap: what the step does must be seen beside `COLLIDING`
 
 SHARES = (0.125, 0.5, 1.0)
-"""So far the first step goes, of how far the motion is straight. From a state that is within a step
-of rest, samples could end where they began: steps mistake what is closer than their size."""
+"""Lengths of the first step, as shares of how far the motion is straight. From a state that is
+within a step of rest, samples could end where they began: steps mistake what is closer than their
+size."""
 
-MOST_SUBSETS = 5
-"""Up to so many contacts at rest, every subset of them is tried."""
+MOST_SUBSETS = 5  # maximum number of contacts at rest of which every subset is tried
 
 NUM_TRIALS = 64
 """Covering vectors of Lemke's algorithm, where contacts have too many modes to try them all."""
@@ -67,19 +65,12 @@ def change_velocity(space: ContactSpace, impulses: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class FirstSteps:
-    """The ways in which contacts at rest can begin to act, dimensionless.
+    """The ways in which contacts at rest can begin to act, dimensionless."""
 
-    Attributes:
-        v_c: (n, c) contact velocities after the step.
-        impulses: (n, c) impulses of the step.
-        caps: (n, m) caps on its normal impulses; 0 where a contact is left out.
-        modes: (n, m) numbers of the contacts' modes.
-    """
-
-    v_c: FloatArray
-    impulses: FloatArray
-    caps: FloatArray
-    modes: IntArray
+    v_c: FloatArray  # (n, c) contact velocities after the step
+    impulses: FloatArray  # (n, c)
+    caps: FloatArray  # (n, m) on its normal impulses; 0 where a contact is left out
+    modes: IntArray  # (n, m) numbers of the contacts' modes
 
     def __len__(self) -> int:
         return len(self.v_c)
@@ -90,13 +81,14 @@ class FirstSteps:
         # Magnified, so that tolerances see a small step as they see any other.
         scale = FIRST_STEP / _first_cap(space, v_c)
         impulses, caps = [np.empty((0, len(v_c)))], [np.empty((0, space.num_contacts))]
-        for subset in _subsets(np.flatnonzero(v_c[:: space.width] == 0.0)):
-            acting = np.zeros(space.num_contacts, np.bool_)
-            acting[subset] = True
+        rest = np.flatnonzero(v_c[:: space.width] == 0.0)
+        sizes = range(1, len(rest) + 1) if len(rest) <= MOST_SUBSETS else (1, len(rest))
+        for subset in chain.from_iterable(combinations(rest, size) for size in sizes):
+            acting = np.isin(np.arange(space.num_contacts), subset)
             own = np.repeat(acting, space.width)
             # A contact with the cap 0 cannot act, and is as if it were not there.
             limits = np.full(len(subset), FIRST_STEP)
-            solutions = _solutions(_part(space, acting), scale * v_c[own], limits)
+            solutions = _solutions(space.part(subset), scale * v_c[own], limits)
             spread = np.zeros((len(solutions), len(v_c)))
             spread[:, own] = solutions
             impulses.append(spread)
@@ -126,39 +118,14 @@ class FirstSteps:
         return cls(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def _subsets(rest: IntArray) -> Iterator[list[int]]:
-    """Yield the subsets of the contacts at rest that are tried, small ones first."""
-    sizes = range(1, len(rest) + 1) if len(rest) <= MOST_SUBSETS else (1, len(rest))
-    for size in sizes:
-        yield from (list(subset) for subset in combinations(rest, size))
-
-
-def _part(space: ContactSpace, acting: BoolArray) -> ContactSpace:
-    """Return some of the contacts alone."""
-    own = np.flatnonzero(np.repeat(acting, space.width))
-    return ContactSpace(
-        np.ascontiguousarray(space.A[np.ix_(own, own)]),
-        space.mu[acting],
-        space.directions,
-        space.velocity_unit[acting],
-        space.impulse_unit[acting],
-    )
-
-
 def _solutions(space: ContactSpace, v_c: FloatArray, caps: FloatArray) -> FloatArray:
     """Return the impulses (n, c) of all solutions of a capped step, or of those that are found."""
     if can_try_all_modes(space, capped=True):
         return modes_and_impulses(space, v_c, caps)[1]
     blocks = v_c.reshape(space.num_contacts, space.width)
     lcp = step_lcp(space.A, space.mu, space.directions, blocks, caps)
-    rng = np.random.default_rng(0)
-    trials = (solve(lcp, covering=rng.uniform(0.1, 1.1, len(lcp.w))) for _ in range(NUM_TRIALS))
-    found = [
-        lcp.contacts.impulses(solution.x).ravel()
-        for solution in trials
-        if solution.is_solved and lcp.contacts is not None
-    ]
-    return np.array(found).reshape(-1, len(v_c))
+    coverings = np.random.default_rng(0).uniform(0.1, 1.1, (NUM_TRIALS, len(lcp.w)))
+    return solve_often(lcp, coverings)[0]
 
 
 def _first_cap(space: ContactSpace, v_c: FloatArray) -> float:
@@ -228,13 +195,9 @@ class StartedSampler:
             samplers.append(Sampler(space, own, table.table, table.singles, number))
         return cls(steps, tuple(samplers), shift)
 
-    def run(
-        self, num_samples: int, num_threads: int | None, progress: Progress | None
-    ) -> tuple[FloatArray, IntArray, IntArray]:
-        """Return impulses (n, c), statuses (n,) and numbers of steps (n,), dimensionless."""
-        totals = np.empty((num_samples, self.steps.v_c.shape[1]))
-        statuses = np.empty(num_samples, np.int8)
-        steps = np.empty(num_samples, np.int32)
+    def run(self, num_samples: int, num_threads: int | None, progress: Progress | None) -> Runs:
+        """Run samples."""
+        totals, statuses, steps = empty_results(num_samples, self.steps.v_c.shape[1])
         done = 0
         for k, sampler in enumerate(self.samplers):
             own = slice((k - self.shift) % len(self.steps), num_samples, len(self.steps))
@@ -251,18 +214,9 @@ class StartedSampler:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         k = (sample + self.shift) % len(self.steps)
         rest = self.samplers[k].record(sample // len(self.steps), num_steps - 1)
-        first = [
-            self.steps.v_c[k],
-            self.steps.impulses[k],
-            self.steps.caps[k],
-            self.steps.modes[k],
-            [-1.0],
-        ]
-        return np.vstack([np.concatenate(first), rest])
-
-    def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
-        """Name the modes of one step."""
-        return self.samplers[0].mode_names(modes)
+        steps = self.steps
+        first = np.concatenate([steps.v_c[k], steps.impulses[k], steps.caps[k], steps.modes[k]])
+        return np.vstack([np.append(first, -1.0), rest])
 
 
 AnySampler = Sampler | StartedSampler

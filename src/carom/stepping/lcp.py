@@ -8,34 +8,18 @@ all their solutions are found by trying contact modes (7^m) rather than supports
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
-from carom import checks
-from carom.contact_space import (
-    ContactSpace,
-    contact_impulses,
-    impact_matrix,
-    impact_vector,
-    step_matrix,
-    step_vector,
-)
+from carom import checks, contact_space
 from carom.errors import InvalidOption
 from carom.kernels import lemke
 from carom.kernels.tolerances import DISTINCT, MATCH, RESIDUAL
-from carom.stepping.pieces import (
-    MOST_MODES,
-    MOST_SOLUTIONS,
-    can_try_all_modes,
-    distinct_rows,
-    mode_name,
-    modes_and_impulses,
-    num_modes,
-    refuse_too_many,
-)
+from carom.stepping import pieces
 from carom.typing import ArrayLike, FloatArray
 
 RESTARTS = 50
@@ -43,13 +27,7 @@ MOST_SUPPORTS = 2**20
 
 
 class LCPStatus(Enum):
-    """How a solve ended; the value says what to try.
-
-    Examples:
-        >>> from carom.stepping.lcp import LCPStatus
-        >>> LCPStatus.SOLVED.value
-        'solved: the residual is within tolerance'
-    """
+    """How a solve ended; the value says what to try."""
 
     SOLVED = "solved: the residual is within tolerance"
     RAY = (
@@ -71,9 +49,6 @@ class LCP:
         W: (n, n) matrix. Textbooks call it M, a name that carom keeps for the mass matrix.
         w: (n,) vector. Textbooks call it q.
         contacts: For impact LCPs, what they were made of.
-
-    Raises:
-        InvalidOption: W is not square, w does not go with it, or an entry is not finite.
 
     Examples:
         >>> from carom.stepping.lcp import LCP
@@ -100,12 +75,6 @@ class LCP:
         """Return the relative residual of a candidate: 0 exactly at solutions.
 
         It is measured after equilibration, so it does not depend on the scale of rows and columns.
-
-        Args:
-            x: (n,) the candidate.
-
-        Raises:
-            InvalidOption: x is not n finite numbers.
         """
         scaled, rows, columns = self._scaled
         candidate = checks.vector("x", x, len(self.w)) / columns
@@ -123,15 +92,9 @@ class LCPSolution:
     Attributes:
         x: (n,) solution.
         y: (n,) its complement W x + w.
-        residual: Relative residual, measured on the problem as given.
+        residual: Relative residual.
         status: How the solve ended.
         modes: For impact LCPs found by modes, the contacts' modes by name.
-
-    Examples:
-        >>> from carom.stepping.lcp import LCP, solve
-        >>> solution = solve(LCP([[2.0, 1.0], [1.0, 2.0]], [-4.0, 1.0]))
-        >>> solution.is_solved, solution.x.round(9).tolist(), float(solution.y[1].round(9))
-        (True, [2.0, 0.0], 3.0)
     """
 
     x: FloatArray
@@ -148,27 +111,7 @@ class LCPSolution:
 
 @dataclass(frozen=True, eq=False)
 class ContactStep:
-    """Hold what an impact LCP is made of, in contact coordinates.
-
-    Attributes:
-        A: (c, c) Delassus matrix.
-        mu: (m,) friction coefficients.
-        directions: (k, d) friction directions.
-        v_c: (m, 1 + d) contact velocities before.
-        lambda_max: (m,) caps on the normal impulses, or None.
-
-    Examples:
-        A ball of 2 kg that falls with 1 m/s: impulses become the variables of the LCP, and back.
-
-        >>> import numpy as np
-        >>> from carom.contact_space import friction_directions
-        >>> from carom.stepping.lcp import impact_lcp
-        >>> A, mu, v_c = np.eye(2) / 2.0, np.array([0.5]), np.array([[-1.0, 0.1]])
-        >>> lcp = impact_lcp(A, mu, friction_directions(1, 2), v_c)
-        >>> x = lcp.contacts.variables(np.array([[2.0, -0.2]]))
-        >>> x.round(9).tolist(), lcp.contacts.impulses(x).tolist(), lcp.residual(x) < 1e-12
-        ([2.0, 0.0, 0.2, 0.0], [[2.0, -0.2]], True)
-    """
+    """Hold what an impact LCP is made of: the arguments of `impact_lcp` or `step_lcp`."""
 
     A: FloatArray
     mu: FloatArray
@@ -177,20 +120,13 @@ class ContactStep:
     lambda_max: FloatArray | None
 
     def impulses(self, x: FloatArray) -> FloatArray:
-        """Read the contact impulses (m, 1 + d) off a solution.
-
-        Args:
-            x: (n,) solution of the LCP.
-        """
+        """Read the contact impulses (m, 1 + d) off a solution x (n,)."""
         m = len(self.mu)
-        return contact_impulses(x if self.lambda_max is None else x[m:], m, self.directions)
+        x = x if self.lambda_max is None else x[m:]
+        return contact_space.contact_impulses(x, m, self.directions)
 
     def variables(self, impulses: FloatArray) -> FloatArray:
-        """Write the LCP variables (n,) that belong to contact impulses.
-
-        Args:
-            impulses: (m, 1 + d) impulses, normal first.
-        """
+        """Return the LCP variables (n,) of contact impulses (m, 1 + d), normal first."""
         after = self.v_c + (self.A @ impulses.ravel()).reshape(self.v_c.shape)
         slack_velocity = np.maximum(0.0, (-after[:, 1:] @ self.directions.T).max(axis=1))
         lambda_D = np.array([_split(row[1:], self.directions) for row in impulses])
@@ -208,40 +144,23 @@ def impact_lcp(A: FloatArray, mu: FloatArray, directions: FloatArray, v_c: Float
         mu: (m,) friction coefficients.
         directions: (k, d) friction directions.
         v_c: (m, 1 + d) contact velocities before, normal first.
-
-    Examples:
-        A ball of 2 kg that falls with 1 m/s and slips with 0.1 m/s sticks.
-
-        >>> import numpy as np
-        >>> from carom.contact_space import friction_directions
-        >>> from carom.stepping.lcp import impact_lcp, solve_all
-        >>> A, mu, v_c = np.eye(2) / 2.0, np.array([0.5]), np.array([[-1.0, 0.1]])
-        >>> lcp = impact_lcp(A, mu, friction_directions(1, 2), v_c)
-        >>> [solution.modes for solution in solve_all(lcp)]
-        [('closed, sticking',)]
     """
-    contacts = ContactStep(A, mu, directions, v_c, None)
-    return LCP(impact_matrix(A, mu, directions), impact_vector(v_c, directions), contacts)
+    W, w = (
+        contact_space.impact_matrix(A, mu, directions),
+        contact_space.impact_vector(v_c, directions),
+    )
+    return LCP(W, w, ContactStep(A, mu, directions, v_c, None))
 
 
 def step_lcp(
-    A: FloatArray,
-    mu: FloatArray,
-    directions: FloatArray,
-    v_c: FloatArray,
-    lambda_max: FloatArray,
+    A: FloatArray, mu: FloatArray, directions: FloatArray, v_c: FloatArray, lambda_max: FloatArray
 ) -> LCP:
-    """Assemble the LCP of one capped impact step [HalmPosa, eq:SimulationLCP].
+    """Assemble the LCP of one step, with caps lambda_max (m,) [HalmPosa, eq:SimulationLCP].
 
-    Args:
-        A: (c, c) Delassus matrix in contact coordinates.
-        mu: (m,) friction coefficients.
-        directions: (k, d) friction directions.
-        v_c: (m, 1 + d) contact velocities before, normal first.
-        lambda_max: (m,) caps on the normal impulses.
+    The other arguments are those of `impact_lcp`.
 
     Examples:
-        With a cap of 1 N s the same ball goes on falling, with half of its speed.
+        With a cap of 1 N s a ball of 2 kg that falls with 1 m/s goes on with half of its speed.
 
         >>> import numpy as np
         >>> from carom.contact_space import friction_directions
@@ -251,8 +170,9 @@ def step_lcp(
         >>> [solution.modes for solution in solve_all(lcp)]
         [('compressing, sticking',)]
     """
-    contacts = ContactStep(A, mu, directions, v_c, lambda_max)
-    return LCP(step_matrix(A, mu, directions), step_vector(v_c, lambda_max, directions), contacts)
+    W = contact_space.step_matrix(A, mu, directions)
+    w = contact_space.step_vector(v_c, lambda_max, directions)
+    return LCP(W, w, ContactStep(A, mu, directions, v_c, lambda_max))
 
 
 def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPSolution:
@@ -270,20 +190,15 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
     Returns:
         The solution, or the closest that was found; its `status` says which and what to try.
 
-    Raises:
-        InvalidOption: The covering vector is not n numbers > 0.
-
     Examples:
         >>> from carom.stepping.lcp import LCP, solve
         >>> solution = solve(LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]))
         >>> solution.x.round(6).tolist(), solution.is_solved
         ([1.333333, 2.333333], True)
     """
-    n = len(lcp.w)
+    n, rng = len(lcp.w), np.random.default_rng(seed)
     scaled, rows, columns = lcp._scaled
-    work = lemke.make_work(n)
-    x, trial = np.zeros(n), np.empty(n)
-    rng = np.random.default_rng(seed)
+    work, x, trial = lemke.make_work(n), np.empty(n), np.empty(n)
     first = np.ones(n) if covering is None else checks.vector("covering", covering, n)
     if not (first > 0.0).all():
         raise InvalidOption(f"covering: expected numbers > 0, got {first.min():.3g}")
@@ -301,21 +216,23 @@ def solve(lcp: LCP, *, covering: ArrayLike | None = None, seed: int = 0) -> LCPS
     return best
 
 
+def solve_often(
+    lcp: LCP, coverings: Iterable[ArrayLike | None], seed: int = 0
+) -> tuple[FloatArray, LCPSolution]:
+    """Return the impulses (n, c) of an impact LCP that `solve` finds, and its last solution."""
+    assert lcp.contacts is not None
+    solutions = [solve(lcp, covering=covering, seed=seed) for covering in coverings]
+    found = [lcp.contacts.impulses(each.x).ravel() for each in solutions if each.is_solved]
+    return np.array(found).reshape(-1, len(lcp.contacts.A)), solutions[-1]
+
+
 def solve_all(lcp: LCP) -> list[LCPSolution]:
     """Find all distinct solutions.
 
     Impact LCPs are solved by contact modes; two solutions count as one if they lead to the same
     velocities. Any other LCP is solved by its supports, of which there are 2^n. Where solutions
-    form a continuum, its extreme points that have a nonsingular basis are returned.
-
-    Args:
-        lcp: The problem.
-
-    Returns:
-        The solutions, each within the tolerance on its residual; none if there is none.
-
-    Raises:
-        InvalidOption: The problem is too large to be searched completely.
+    form a continuum, its extreme points that have a nonsingular basis are returned. A problem that
+    is too large to be searched completely is refused.
 
     Examples:
         >>> from carom.stepping.lcp import LCP, solve_all
@@ -334,61 +251,52 @@ def solve_all(lcp: LCP) -> list[LCPSolution]:
 
 
 def _all_by_modes(lcp: LCP, contacts: ContactStep) -> list[LCPSolution]:
-    v_c = contacts.v_c.ravel()
-    width = contacts.v_c.shape[1]
+    v_c, width = contacts.v_c.ravel(), contacts.v_c.shape[1]
     speed = float(np.max(np.abs(v_c) / np.sqrt(np.repeat(np.diag(contacts.A)[::width], width))))
-    space = ContactSpace.build(contacts.A, contacts.mu, contacts.directions, speed)
-    capped = contacts.lambda_max is not None
-    if not can_try_all_modes(space, capped=capped):
+    space = contact_space.ContactSpace.build(contacts.A, contacts.mu, contacts.directions, speed)
+    caps = None if contacts.lambda_max is None else contacts.lambda_max / space.impulse_unit
+    count = pieces.num_modes(space, capped=caps is not None)
+    if count**space.num_contacts > pieces.MOST_MODES:
         raise InvalidOption(
-            f"contacts: expected at most {MOST_MODES} combinations of contact modes, got "
-            f"{num_modes(space, capped=capped)}^{space.num_contacts}; use solve with several "
-            f"covering vectors"
+            f"contacts: expected at most {pieces.MOST_MODES} combinations of contact modes, got "
+            f"{count}^{space.num_contacts}; use solve with several covering vectors"
         )
-    caps = contacts.lambda_max / space.impulse_unit if contacts.lambda_max is not None else None
     velocity_unit = np.repeat(space.velocity_unit, width)
-    modes, impulses = modes_and_impulses(space, v_c / velocity_unit, caps)
+    modes, impulses = pieces.modes_and_impulses(space, v_c / velocity_unit, caps)
     solutions = []
     for row, impulse in zip(modes, impulses, strict=True):
         x = contacts.variables((impulse.reshape(-1, width).T * space.impulse_unit).T)
-        names = tuple(mode_name(mode, contacts.directions) for mode in row)
-        solutions.append(_judge(lcp, x, lemke.SOLVED, names))
+        solutions.append(_judge(lcp, x, modes=pieces.mode_names(row, contacts.directions)))
     return [solution for solution in solutions if solution.is_solved]
 
 
 def _all_by_supports(lcp: LCP) -> list[LCPSolution]:
     scaled, rows, columns = lcp._scaled
-    found = columns * lemke.solutions_by_supports(scaled, rows * lcp.w, MOST_SOLUTIONS + 1)
-    refuse_too_many(len(found))
+    found = columns * lemke.solutions_by_supports(scaled, rows * lcp.w, pieces.MOST_SOLUTIONS + 1)
+    pieces.refuse_too_many(len(found))
     scale = max(1e-300, float(np.abs(found).max(initial=0.0)))
-    kept = found[distinct_rows(found / scale, DISTINCT)] if len(found) else found
-    solutions = [_judge(lcp, x, lemke.SOLVED) for x in kept]
-    return [solution for solution in solutions if solution.is_solved]
+    kept = found[pieces.distinct_rows(found / scale, DISTINCT)]
+    return [solution for solution in (_judge(lcp, x) for x in kept) if solution.is_solved]
 
 
 def _judge(
-    lcp: LCP, x: FloatArray, status: int, modes: tuple[str, ...] | None = None
+    lcp: LCP, x: FloatArray, status: int = lemke.SOLVED, modes: tuple[str, ...] | None = None
 ) -> LCPSolution:
-    """Accept a candidate on its residual alone."""
+    """Accept a candidate on its residual alone; where that is too large, the status says why."""
     residual = lcp.residual(x)
-    verdict = LCPStatus.SOLVED
-    if not residual <= RESIDUAL:
-        verdict = (
-            LCPStatus.INACCURATE,
-            LCPStatus.RAY,
-            LCPStatus.PIVOT_LIMIT,
-            LCPStatus.INACCURATE,
-        )[status]
+    failed = {lemke.RAY: LCPStatus.RAY, lemke.PIVOT_LIMIT: LCPStatus.PIVOT_LIMIT}
+    verdict = failed.get(status, LCPStatus.INACCURATE)
+    if residual <= RESIDUAL:
+        verdict = LCPStatus.SOLVED
     return LCPSolution(x.copy(), lcp.W @ x + lcp.w, residual, verdict, modes)
 
 
 def _split(lambda_t: FloatArray, directions: FloatArray) -> FloatArray:
     """Write a tangential impulse as the cheapest sum of friction directions, all weights >= 0."""
     k, d = directions.shape
-    weights = np.zeros(k)
     if d == 1:
-        weights[:] = np.maximum(0.0, directions[:, 0] * lambda_t[0])
-        return weights
+        return np.maximum(0.0, directions[:, 0] * lambda_t[0])
+    weights = np.zeros(k)
     for a in range(k):
         pair = [a, (a + 1) % k]
         share = np.linalg.solve(directions[pair].T, lambda_t)

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,18 +16,14 @@ from carom.kernels import pieces as kernel
 from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
 
-MOST_MODES = 10**6
-"""So many choices of modes are tried one by one, at most."""
-
-MOST_SOLUTIONS = 4096
-"""So many solutions are listed, at most."""
+MOST_MODES = 10**6  # maximum number of choices of modes that are tried one by one
+MOST_SOLUTIONS = 4096  # maximum number of solutions that are listed
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:
     """Count the modes of one contact: 7 in the plane, 4 without caps."""
     k, d = space.directions.shape
-    frictions = kernel.num_frictions(d, k)
-    return int(1 + (2 * frictions if capped else frictions))
+    return int(kernel.num_modes(d, k, capped))
 
 
 def mode_name(mode: int, directions: FloatArray) -> str:
@@ -52,51 +49,38 @@ def mode_name(mode: int, directions: FloatArray) -> str:
     return f"{normal}, sliding {angle:.6g}°"
 
 
+def mode_names(modes: Iterable[float], directions: FloatArray) -> tuple[str, ...]:
+    """Name the modes of all contacts."""
+    return tuple(mode_name(int(mode), directions) for mode in modes)
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Hold some affine pieces of one impact's step.
+    """Hold some affine pieces of one impact's step, or all."""
 
-    Attributes:
-        L: (pieces, c, c + m) impulse maps.
-        C: (pieces, rows, c + m) conditions; row r counts if r < num_conditions.
-        num_conditions: (pieces,).
-        sign: (pieces,) sign of the determinant, 1 or -1.
-        modes: (pieces, m) mode numbers.
-        is_complete: Whether no piece is missing.
-    """
-
-    L: FloatArray
-    C: FloatArray
-    num_conditions: IntArray
-    sign: IntArray
-    modes: IntArray
-    is_complete: bool
+    L: FloatArray  # (pieces, c, c + m) impulse maps
+    C: FloatArray  # (pieces, rows, c + m) conditions; row r counts if r < num_conditions
+    num_conditions: IntArray  # (pieces,)
+    sign: IntArray  # (pieces,) sign of the determinant, 1 or -1
+    modes: IntArray  # (pieces, m) mode numbers
+    is_complete: bool = True  # whether no piece is missing
 
     def __len__(self) -> int:
         return len(self.sign)
 
     @classmethod
     def all(cls, space: ContactSpace, *, capped: bool = True) -> Pieces:
-        """Build every piece; for few contacts."""
-        L, C, number, sign, modes = kernel.tabulate(space.A, space.mu, space.directions, capped)
-        return cls(L, C, number, sign, modes, is_complete=True)
+        """Build every piece that fixes the impulse; for few contacts, since modes multiply."""
+        base, m = num_modes(space, capped=capped), space.num_contacts
+        modes = np.arange(base**m)[:, None] // base ** np.arange(m) % base
+        table = kernel.tabulate(space.A, space.mu, space.directions, modes, capped)
+        return cls(*table)
 
     @classmethod
     def of_modes(cls, space: ContactSpace, modes: IntArray) -> Pieces:
         """Build the pieces of given modes, but for those that do not fix the impulse."""
-        L, C, number, sign, modes = kernel.tabulate_modes(
-            space.A, space.mu, space.directions, modes
-        )
-        return cls(L, C, number, sign, modes, is_complete=False)
-
-    def names(self, contacts: tuple[str, ...], directions: FloatArray) -> list[str]:
-        """Name every piece, e.g. "A: free; B: closed, sticking"."""
-        return [
-            "; ".join(
-                f"{c}: {mode_name(k, directions)}" for c, k in zip(contacts, row, strict=True)
-            )
-            for row in self.modes
-        ]
+        table = kernel.tabulate(space.A, space.mu, space.directions, modes, True)
+        return replace(cls(*table), is_complete=False)
 
 
 def distinct_rows(points: FloatArray, tolerance: float) -> IntArray:
@@ -112,13 +96,11 @@ def modes_and_impulses(
     space: ContactSpace, v_c: FloatArray, caps: FloatArray | None
 ) -> tuple[IntArray, FloatArray]:
     """Find the modes (n, m) and impulses (n, c) of all solutions of a dimensionless step."""
-    m, c = space.num_contacts, len(v_c)
+    m = space.num_contacts
     u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
-    found = np.empty((MOST_SOLUTIONS, m), np.int64)
-    impulses = np.empty((MOST_SOLUTIONS, c))
-    count = kernel.solutions(
-        space.A, space.mu, space.directions, caps is not None, u, MATCH, found, impulses
-    )
+    found, impulses = np.empty((MOST_SOLUTIONS, m), np.int64), np.empty((MOST_SOLUTIONS, len(v_c)))
+    impact = space.A, space.mu, space.directions
+    count = kernel.solutions(*impact, caps is not None, u, MATCH, found, impulses)
     refuse_too_many(count)
     kept = distinct_rows(impulses[:count] @ space.A, DISTINCT)
     return found[kept], impulses[kept]

@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.kernels import draws, paths
 from carom.kernels.search import Table
-from carom.stepping.pieces import Pieces, mode_name
-from carom.stepping.tables import (
-    MOST_COMPARED,
-    MOST_MET,
-    Trial,
-    can_tabulate,
-    extents,
-    search_table,
-    single_extents,
-    singles_table,
-)
+from carom.stepping import tables
+from carom.stepping.pieces import Pieces
+from carom.stepping.tables import search_table, singles_table
 from carom.typing import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]
+Runs = tuple[FloatArray, IntArray, IntArray]
+"""Dimensionless impulses (n, c), statuses (n,) and numbers of steps (n,)."""
 
 DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
 SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
@@ -60,30 +54,28 @@ class Sampler:
         there are not enough samples to repay it; it changes no result.
         """
         singles = singles_table(space)
-        empty = cls(space, rule, search_table(space, _no_pieces(space)), singles)
+        none = Pieces.of_modes(space, np.empty((0, space.num_contacts), np.int64))
+        empty = cls(space, rule, search_table(space, none), singles)
         if rule.selection == paths.LEMKE:
             return empty
-        if not can_tabulate(space):
+        if not tables.can_tabulate(space):
             met = _run_trial(empty, SAMPLES_TO_FILL).modes
             modes, counts = np.unique(met, axis=0, return_counts=True)
-            pieces = Pieces.of_modes(space, modes[np.argsort(-counts, kind="stable")][:MOST_MET])
+            kept = np.argsort(-counts, kind="stable")[: tables.MOST_MET]
+            pieces = Pieces.of_modes(space, modes[kept])
             return cls(space, rule, search_table(space, pieces), singles)
         pieces = Pieces.all(space)
         plain = cls(space, rule, search_table(space, pieces), singles)
-        if num_samples < WORTH_A_TRIAL or len(pieces) > MOST_COMPARED:
+        if num_samples < WORTH_A_TRIAL or len(pieces) > tables.MOST_COMPARED:
             return plain
         trial = _run_trial(plain, TRIAL_SAMPLES)
         if not len(trial.u):
             return plain
         return cls(space, rule, search_table(space, pieces, trial), singles_table(space, trial))
 
-    def run(
-        self, num_samples: int, num_threads: int | None, progress: Progress | None
-    ) -> tuple[FloatArray, IntArray, IntArray]:
-        """Return impulses (n, c), statuses (n,) and numbers of steps (n,), dimensionless."""
-        totals = np.empty((num_samples, len(self.rule.v_c)))
-        statuses = np.empty(num_samples, np.int8)
-        steps = np.empty(num_samples, np.int32)
+    def run(self, num_samples: int, num_threads: int | None, progress: Progress | None) -> Runs:
+        """Run samples on all cores, or on some threads."""
+        totals, statuses, steps = results = empty_results(num_samples, len(self.rule.v_c))
         record = np.empty((0, 0, 0))
         num_threads = num_threads or available_cores()
         share = -(-num_samples // num_threads)
@@ -94,49 +86,36 @@ class Sampler:
             self._call(start, totals[part], statuses[part], steps[part], record)
             return part.stop - part.start
 
-        starts = range(0, num_samples, chunk)
         done = 0
-        for size in _in_parallel(run_chunk, starts, num_threads):
+        for size in _in_parallel(run_chunk, range(0, num_samples, chunk), num_threads):
             done += size
             if progress is not None:
                 progress(done, num_samples)
-        return totals, statuses, steps
+        return results
 
-    def record(self, sample: int, num_steps: int | None = None) -> FloatArray:
+    def record(self, sample: int, num_steps: int) -> FloatArray:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
+        return self._record(sample, 1, num_steps)[0]
+
+    def _record(self, first: int, num_samples: int, num_steps: int) -> FloatArray:
+        """Run some samples and return what their steps did, -1 beyond the last."""
         c, m = len(self.rule.v_c), self.space.num_contacts
-        rows = self.rule.max_steps if num_steps is None else num_steps
-        record = np.full((1, rows, 2 * c + 2 * m + 1), -1.0)
-        self._call(sample, np.empty((1, c)), np.empty(1, np.int8), np.empty(1, np.int32), record)
-        return record[0]
+        record = np.full((num_samples, num_steps, 2 * c + 2 * m + 1), -1.0)
+        self._call(first, *empty_results(num_samples, c), record)
+        return record
 
-    def mode_names(self, modes: FloatArray) -> tuple[str, ...]:
-        """Name the modes of one step."""
-        return tuple(mode_name(int(mode), self.space.directions) for mode in modes)
-
-    def _call(
-        self,
-        first: int,
-        totals: FloatArray,
-        statuses: IntArray,
-        steps: IntArray,
-        record: FloatArray,
-    ) -> None:
+    def _call(self, first: int, *results: FloatArray | IntArray) -> None:
+        sizes = tables.extents(self.space), tables.single_extents(self.space)
+        known = self.space.kernel, self.table, self.singles, self.rule, *sizes
         # The random numbers wrap around by design; interpreted, NumPy would warn of it.
         with np.errstate(over="ignore"):
-            paths.run_chunk(
-                self.space.kernel,
-                self.table,
-                self.singles,
-                self.rule,
-                extents(self.space),
-                single_extents(self.space),
-                self.number + first,
-                totals,
-                statuses,
-                steps,
-                record,
-            )
+            paths.run_chunk(*known, self.number + first, *results)
+
+
+def empty_results(num_samples: int, c: int) -> Runs:
+    """Allocate what `Sampler.run` returns."""
+    totals, statuses = np.empty((num_samples, c)), np.empty(num_samples, np.int8)
+    return totals, statuses, np.empty(num_samples, np.int32)
 
 
 def _in_parallel(
@@ -162,21 +141,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _no_pieces(space: ContactSpace) -> Pieces:
-    return Pieces.of_modes(space, np.empty((0, space.num_contacts), np.int64))
-
-
-def _run_trial(sampler: Sampler, num_samples: int) -> Trial:
+def _run_trial(sampler: Sampler, num_samples: int) -> tables.Trial:
     """Run some samples and note their steps."""
     rule = sampler.rule
     draw = draws.PERSISTENT if rule.draw == draws.POINTS else rule.draw
     length = min(rule.max_steps, TRIAL_STEPS)
     rule = rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length)
-    trial = Sampler(sampler.space, rule, sampler.table, sampler.singles)
     c, m = len(rule.v_c), sampler.space.num_contacts
-    record = np.full((num_samples, length, 2 * c + 2 * m + 1), -1.0)
-    statuses, steps = np.empty(num_samples, np.int8), np.empty(num_samples, np.int32)
-    trial._call(0, np.empty((num_samples, c)), statuses, steps, record)
+    record = replace(sampler, rule=rule)._record(0, num_samples, length)
     start = np.tile(rule.v_c, (num_samples, 1, 1))
     velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
     u = np.concatenate([velocities, record[:, :, 2 * c : 2 * c + m]], axis=2)
@@ -186,4 +158,4 @@ def _run_trial(sampler: Sampler, num_samples: int) -> Trial:
     for step in range(1, length):
         before[:, step] = np.where(piece[:, step - 1] >= 0, piece[:, step - 1], before[:, step - 1])
     taken = modes[:, :, 0] >= 0
-    return Trial(u[taken], modes[taken], piece[taken], before[taken])
+    return tables.Trial(u[taken], modes[taken], piece[taken], before[taken])

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from carom.errors import ImpactNotResolved
 from carom.kernels import simultaneous as kernel
 from carom.kernels.tolerances import DEPENDENT, DISTINCT, RESIDUAL
-from carom.stepping.lcp import impact_lcp, solve
-from carom.stepping.pieces import (
-    MOST_SOLUTIONS,
-    can_try_all_modes,
-    distinct_rows,
-    modes_and_impulses,
-    refuse_too_many,
-)
+from carom.stepping import pieces
+from carom.stepping.lcp import impact_lcp, solve_often
+from carom.stepping.pieces import distinct_rows
 from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -27,37 +22,34 @@ CONTINUUM = "contacts depend on each other, so that outcomes may be ends of a co
 PIVOTING = "the contacts have too many modes to try them all, and outcomes are found by pivoting"
 
 
-class Simultaneous(NamedTuple):
-    """Dimensionless impulses (n, c) of the solutions, and why some may be missing."""
+def solve_simultaneous(
+    problem: ImpactProblem, num_trials: int, seed: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return dimensionless impulses (n, c) of the solutions, and why some may be missing.
 
-    impulses: FloatArray
-    notes: tuple[str, ...]
-
-
-def solve_simultaneous(problem: ImpactProblem, num_trials: int, seed: int) -> Simultaneous:
-    """Find every solution by trying all modes, or what pivoting finds where they are too many.
-
-    Raises:
-        ImpactNotResolved: No solution was found; for a problem that collides there always is one.
+    All modes are tried or, where they are too many, solutions found by pivoting. That there is none
+    is an error: a problem that collides always has one.
     """
     space = problem.space
     R, y = _energy_coordinates(problem)
-    if not can_try_all_modes(space, capped=False):
-        return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (PIVOTING,))
-    impulses = modes_and_impulses(space, problem.start, None)[1]
+    if not pieces.can_try_all_modes(space, capped=False):
+        return _by_pivoting(problem, R, y, num_trials, seed), (PIVOTING,)
+    impulses = pieces.modes_and_impulses(space, problem.start, None)[1]
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
-    more, doubtful = _by_modes(problem, R, y)
+    more = np.empty((pieces.MOST_SOLUTIONS, len(R)))
+    count, doubtful = kernel.solutions(R, space.mu, space.directions, y, more)
+    pieces.refuse_too_many(count)
     # What the Delassus matrix resolves comes first; the rest is lost in its rounding.
-    found = np.concatenate([impulses, more])
+    found = np.concatenate([impulses, more[:count]])
     found = found[distinct_rows(found @ R, DISTINCT)]
     notes: tuple[str, ...] = (DIGITS,) if doubtful else ()
     if not len(found):
-        return Simultaneous(_by_pivoting(problem, R, y, num_trials, seed), (DIGITS,))
+        return _by_pivoting(problem, R, y, num_trials, seed), (DIGITS,)
     lengths = np.linalg.norm(R, axis=1, keepdims=True)
     unit = R / np.where(lengths > 0.0, lengths, 1.0)
     if len(found) > 1 and np.linalg.matrix_rank(unit, tol=DEPENDENT) < len(unit):
         notes += (CONTINUUM,)
-    return Simultaneous(found, notes)
+    return found, notes
 
 
 def _energy_coordinates(problem: ImpactProblem) -> tuple[FloatArray, FloatArray]:
@@ -84,15 +76,6 @@ def _are_solutions(
     return energy & np.array(fits, np.bool_)
 
 
-def _by_modes(problem: ImpactProblem, R: FloatArray, y: FloatArray) -> tuple[FloatArray, bool]:
-    """Return the solutions (n, c) of all modes, and whether digits did not suffice for some."""
-    space = problem.space
-    impulses = np.empty((MOST_SOLUTIONS, len(R)))
-    count, doubtful = kernel.solutions(R, space.mu, space.directions, y, impulses)
-    refuse_too_many(count)
-    return impulses[:count], bool(doubtful)
-
-
 def _by_pivoting(
     problem: ImpactProblem, R: FloatArray, y: FloatArray, num_trials: int, seed: int
 ) -> FloatArray:
@@ -100,14 +83,8 @@ def _by_pivoting(
     space = problem.space
     v_c = problem.start.reshape(space.num_contacts, space.width)
     lcp = impact_lcp(space.A, space.mu, space.directions, v_c)
-    rng = np.random.default_rng(seed)
-    found = []
-    for trial in range(num_trials):
-        covering = None if trial == 0 else rng.uniform(0.1, 1.1, len(lcp.w))
-        solution = solve(lcp, covering=covering, seed=seed)
-        if solution.is_solved and lcp.contacts is not None:
-            found.append(lcp.contacts.impulses(solution.x).ravel())
-    impulses = np.array(found).reshape(-1, len(R))
+    coverings = np.random.default_rng(seed).uniform(0.1, 1.1, (num_trials - 1, len(lcp.w)))
+    impulses, solution = solve_often(lcp, [None, *coverings], seed)
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
     if not len(impulses):
         raise ImpactNotResolved(

@@ -8,22 +8,11 @@ from typing import Any
 import numpy as np
 
 from carom.contact_space import ContactSpace
-from carom.kernels import overlap
+from carom.kernels import overlap, search
 from carom.kernels import pieces as kernel
+from carom.kernels.jit import plain
 from carom.kernels.lanes import LANES
-from carom.kernels.search import (
-    END,
-    MIDDLE,
-    NUM_BLOCKS,
-    NUM_ETAS,
-    NUM_GLANCES,
-    SIGN,
-    START,
-    ZEROS,
-    Table,
-    contexts,
-    single_contexts,
-)
+from carom.kernels.search import NUM_ETAS, NUM_GLANCES, Table
 from carom.kernels.tolerances import MATCH
 from carom.stepping.pieces import Pieces, num_modes
 from carom.typing import BoolArray, FloatArray, IntArray
@@ -36,13 +25,12 @@ MOST_TABULATED = 400
 the default eight friction directions."""
 
 MOST_MET = 256
-"""Where pieces are filled as met, so many are kept, the most frequent ones."""
+"""Maximum number of pieces that are kept where they are filled as met, the most frequent ones."""
 
-MOST_COMPARED = 64
-"""Up to this many pieces it pays to find out in advance which of them overlap."""
+MOST_COMPARED = 64  # up to this many pieces it pays to find out in advance which of them overlap
 
 MOST_GUESSES = 3
-"""So many likely pieces are tried one by one before all are gone through."""
+"""Maximum number of likely pieces that are tried one by one before all are gone through."""
 
 MOST_UNROLLED = 2
 """Up to this many planar contacts, kernels are compiled for the very number of contacts."""
@@ -71,26 +59,12 @@ def single_extents(space: ContactSpace) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What a short trial run met; it speeds up the search and changes no result.
+    """What a short trial run met; it speeds up the search and changes no result."""
 
-    Attributes:
-        u: (n, c + m) steps, in order.
-        modes: (n, m) the modes of each.
-        piece: (n,) the piece of each, -1 where only one contact acted or none was known.
-        before: (n,) the last piece before it, -1 where there was none.
-    """
-
-    u: FloatArray
-    modes: IntArray
-    piece: IntArray
-    before: IntArray
-
-    def single_steps(self, i: int, width: int) -> tuple[FloatArray, IntArray]:
-        """Return velocities and cap, and the modes, of the steps in which contact i acted alone."""
-        caps = self.u[:, -self.modes.shape[1] :]
-        alone = (caps[:, i] > 0.0) & ((caps > 0.0).sum(axis=1) == 1)
-        own = self.u[alone, i * width : (i + 1) * width]
-        return np.column_stack([own, caps[alone, i]]), self.modes[alone, i]
+    u: FloatArray  # (n, c + m) steps, in order
+    modes: IntArray  # (n, m) the modes of each
+    piece: IntArray  # (n,) the piece of each, -1 where only one contact acted or none was known
+    before: IntArray  # (n,) the last piece before it, -1 where there was none
 
 
 def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None) -> Table:
@@ -100,7 +74,10 @@ def search_table(space: ContactSpace, pieces: Pieces, trial: Trial | None = None
         links = _plain_links(pieces)
     else:
         pieces = _with_likely_conditions_first(pieces, trial)
-        guesses = _likely_pieces(space, pieces, trial)[:, :MOST_GUESSES]
+        c, m, _ = extents(space)
+        rows = plain(search.context)(trial.u.T, trial.before, c, m)
+        num_rows = NUM_GLANCES * (len(pieces) + 1)
+        guesses = _most_met(rows, trial.piece, num_rows, len(pieces))[:, :MOST_GUESSES]
         overlapping = overlap.find_overlaps(pieces.C, pieces.num_conditions, space.num_contacts)
         links = _likely_links(pieces, trial, overlapping)
     links.append((np.arange(len(pieces)), np.zeros(len(pieces), np.int64)))
@@ -119,9 +96,10 @@ def singles_table(space: ContactSpace, trial: Trial | None = None) -> Table:
     tables, guesses, ends = [], [], []
     num_pieces = num_links = 0
     for i in range(space.num_contacts):
-        pieces = Pieces.all(space.single(i))
-        table = search_table(space.single(i), pieces)
-        table.info[:, START : END + 1] += num_links
+        single = space.part([i])
+        pieces = Pieces.all(single)
+        table = search_table(single, pieces)
+        table.info[:, search.START : search.END + 1] += num_links
         table.links[:] += num_pieces
         guesses.append(num_pieces + _likely_singles(space, pieces, i, trial)[:, :MOST_GUESSES])
         ends.append(table.info[-1:])
@@ -140,7 +118,7 @@ def singles_table(space: ContactSpace, trial: Trial | None = None) -> Table:
 def _join_directions(parts: list[FloatArray]) -> FloatArray:
     """Put tables (NUM_ETAS * n, length) one after another, direction by direction."""
     length = parts[0].shape[1]
-    cubes = [part.reshape(NUM_ETAS, len(part) // NUM_ETAS, length) for part in parts]
+    cubes = [part.reshape(NUM_ETAS, -1, length) for part in parts]
     return np.concatenate(cubes, axis=1).reshape(-1, length)
 
 
@@ -170,10 +148,7 @@ def _arrange(pieces: Pieces, conditions: FloatArray) -> FloatArray:
     blocks = conditions.reshape(NUM_ETAS, count, rows // LANES, LANES, size).swapaxes(3, 4)
     maps = np.zeros((NUM_ETAS, count, size, pieces.L.shape[1]))
     maps[:, :, :-1] = pieces.L.swapaxes(1, 2)
-    flat = [
-        blocks.reshape(NUM_ETAS * count, rows * size),
-        maps.reshape(NUM_ETAS * count, maps.shape[2] * maps.shape[3]),
-    ]
+    flat = blocks.reshape(-1, rows * size), maps.reshape(-1, size * pieces.L.shape[1])
     return np.concatenate(flat, axis=1)
 
 
@@ -183,15 +158,15 @@ def _arrange_info(space: ContactSpace, pieces: Pieces, links: list[Links]) -> In
     ends = np.cumsum([0] + [_num_blocks(len(linked)) for linked, _ in links])
     info = np.zeros((count + 1, 6), np.int64)
     # Either each piece has rivals of its own, or all share the same.
-    info[:count, START] = ends[:-2:2]
-    info[:count, MIDDLE] = ends[1:-1:2]
-    info[:count, END] = ends[2::2]
-    info[:count, SIGN] = pieces.sign
-    info[:count, NUM_BLOCKS] = _num_blocks(pieces.num_conditions)
+    info[:count, search.START] = ends[:-2:2]
+    info[:count, search.MIDDLE] = ends[1:-1:2]
+    info[:count, search.END] = ends[2::2]
+    info[:count, search.SIGN] = pieces.sign
+    info[:count, search.NUM_BLOCKS] = _num_blocks(pieces.num_conditions)
     vanishing = _vanishing(space, pieces.modes)
     # As many as an integer has bits for; the others keep what rounding leaves of their zero.
-    info[:count, ZEROS] = vanishing[:, :62] @ (1 << np.arange(min(vanishing.shape[1], 62)))
-    info[count, [START, END]] = ends[-2:]
+    info[:count, search.ZEROS] = vanishing[:, :62] @ (1 << np.arange(min(vanishing.shape[1], 62)))
+    info[count, [search.START, search.END]] = ends[-2:]
     return info
 
 
@@ -229,22 +204,17 @@ def _with_likely_conditions_first(pieces: Pieces, trial: Trial) -> Pieces:
     return replace(pieces, C=np.take_along_axis(pieces.C, best[:, :, None], axis=1))
 
 
-def _likely_pieces(space: ContactSpace, pieces: Pieces, trial: Trial) -> IntArray:
-    """Sort all pieces (contexts, pieces) by how often they were met in each context."""
-    c, m, _ = extents(space)
-    rows = contexts(trial.u, trial.before, c, m)
-    return _most_met(rows, trial.piece, NUM_GLANCES * (len(pieces) + 1), len(pieces))
-
-
 def _likely_singles(space: ContactSpace, pieces: Pieces, i: int, trial: Trial | None) -> IntArray:
     """Sort the pieces (glances, modes) of contact i alone; where some lack, the first stands in."""
     index = np.zeros(num_modes(space), np.int64)
     index[pieces.modes[:, 0]] = np.arange(len(pieces))
     rows, modes = np.empty(0, np.int64), np.empty(0, np.int64)
     if trial is not None:
-        u, modes = trial.single_steps(i, space.width)
-        width = single_extents(space)[0]
-        rows = single_contexts(u, width)
+        caps = trial.u[:, -space.num_contacts :]
+        alone = (caps[:, i] > 0.0) & ((caps > 0.0).sum(axis=1) == 1)
+        own = trial.u[alone, i * space.width : (i + 1) * space.width]
+        u, modes = np.column_stack([own, caps[alone, i]]), trial.modes[alone, i]
+        rows = plain(search.single_context)(u.T, 0, single_extents(space)[0])
     return index[_most_met(rows, modes, NUM_GLANCES, len(index))]
 
 

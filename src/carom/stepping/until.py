@@ -22,21 +22,13 @@ end: n <= count."""
 
 @dataclass(frozen=True)
 class Goal:
-    """What shall be shown of a set of samples; see `carom.outcomes.holdout.Holdout`.
-
-    Attributes:
-        epsilon: Distance, in the norm's unit.
-        p: Bound on the probability that a further draw lies farther from every sample.
-        delta: Probability that this is not so.
-        norm: One of `NORMS`.
-        max_samples: Number of samples, fresh draws included, at which it is given up.
-    """
+    """What shall be shown of a set of samples; see `carom.outcomes.holdout.Holdout`."""
 
     epsilon: float
     p: float
     delta: float
     norm: str
-    max_samples: int
+    max_samples: int  # fresh draws included, at which it is given up
 
     @classmethod
     def check(cls, until: object, norm: str, max_samples: int, num_samples: int) -> Goal:
@@ -67,30 +59,20 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
     with delta, however many there are. They join the set afterwards: it misses no more then.
     A round that would not do even without a miss is not held, and costs nothing.
     """
-    count = num_samples
+    count, rounds = num_samples, 0
     points = draw(0, count)
-    rounds = 0
     best: Holdout | None = None
     while best is None or (not best.is_met and 2 * count <= goal.max_samples):
         fresh = draw(count, count)
         delta = goal.delta / ((rounds + 1) * (rounds + 2))
         if holdout_bound(0, count, delta) <= goal.p:
             rounds += 1
-            misses = count - len(fresh)
-            misses += count_misses(points, fresh, goal.epsilon, num_threads)
+            far = count_misses(points, fresh, goal.epsilon, num_threads)
+            misses = far + count - len(fresh)
             p = holdout_bound(misses, count, delta)
             if best is None or p < best.p:
-                best = Holdout(
-                    epsilon=goal.epsilon,
-                    delta=goal.delta,
-                    p=p,
-                    misses=misses,
-                    trials=count,
-                    num_samples=len(points),
-                    norm=goal.norm,
-                    rounds=rounds,
-                    asked=goal.p,
-                )
+                sizes = misses, count, len(points)
+                best = Holdout(goal.epsilon, goal.delta, p, *sizes, goal.norm, rounds, goal.p)
         points = np.concatenate([points, fresh])
         count *= 2
     return best
