@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import ppl
 
 from carom.reach.flow import Flow, Part, vertices
-from carom.reach.inclusion import Cell, Inclusion
+from carom.reach.inclusion import Inclusion
 from carom.reach.rational import Exact, exactly
 from carom.reach.search import Node, Search
 
@@ -21,21 +20,18 @@ class _Endless(Exception):
     """Impulses cancel: s grows without bound while the velocity is constant."""
 
 
-class _ImpulseFlow(Flow):
-    """Motions of pairs (velocity, s); energy bounds the velocity, but not s."""
-
-    def advance(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> ppl.C_Polyhedron:
-        reached = super().advance(polyhedron, cell)
-        if not reached.is_bounded():
-            raise _Endless
-        return reached
-
-
 @dataclass(eq=False)
 class ImpulseSearch(Search):
     """A search on pairs (velocity, s), which stops at a node where impulses cancel, `endless`."""
 
     endless: Node | None = None
+
+    def _reach(self, part: Part, parent: Node | None) -> Node:
+        node = super()._reach(part, parent)
+        # Energy bounds the velocity, but not s.
+        if not node.reached.is_bounded():
+            raise _Endless
+        return node
 
     def _take(self, part: Part, parent: Node | None) -> None:
         try:
@@ -61,7 +57,7 @@ def search_with_impulse(
         y_start=np.append(inclusion.y_start, exactly(0.0)),
         _made={},
     )
-    search = ImpulseSearch(_ImpulseFlow(pairs))
+    search = ImpulseSearch(Flow(pairs))
     search.run(max_seconds, max_polyhedra)
     return search
 

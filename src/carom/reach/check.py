@@ -29,10 +29,7 @@ MOST_SPLITS = 1000
 def is_closed(
     inclusion: Inclusion, cover: Cover, energy: ppl.Constraint_System, max_seconds: float
 ) -> bool:
-    """Return whether the start is inside a set that no motion leaves, within the energy bounds.
-
-    False may also mean that time ran out.
-    """
+    """Return whether the start is inside a set that no motion leaves; False if time runs out."""
     flow = Flow(inclusion)
     flow.deadline = time.monotonic() + max_seconds
     start, cell = flow.start()
@@ -84,11 +81,9 @@ def _holds_where_motions_end(
     rays: Sequence[Sequence[gmpy2.mpz]],
     anyway: ppl.C_Polyhedron,
 ) -> bool:
-    """Decide by linear programs whether a condition holds wherever motions along rays end.
-
-    The variables are the start of a motion and its length along each ray.
-    """
+    """Decide by linear programs whether a condition holds wherever motions along rays end."""
     d = polyhedron.space_dimension()
+    # The variables are the start of a motion and its length along each ray.
     program = ppl.MIP_Problem(d + len(rays))
     program.add_constraints(polyhedron.minimized_constraints())
     end = [ppl.Linear_Expression(ppl.Variable(k)) for k in range(d)]
@@ -115,11 +110,8 @@ def _value(
     constraint: ppl.Constraint, end: Sequence[ppl.Linear_Expression]
 ) -> ppl.Linear_Expression:
     """Return the left side of a constraint (>= 0 or == 0) at the end of a motion."""
-    value = ppl.Linear_Expression(constraint.inhomogeneous_term())
-    for factor, coordinate in zip(constraint.coefficients(), end, strict=False):
-        if factor:
-            value += factor * coordinate
-    return value
+    terms = (a * x for a, x in zip(constraint.coefficients(), end, strict=False) if a)
+    return sum(terms, ppl.Linear_Expression(constraint.inhomogeneous_term()))
 
 
 def is_inside(polyhedron: ppl.C_Polyhedron, others: Sequence[ppl.C_Polyhedron]) -> bool:

@@ -44,13 +44,10 @@ class LooseNode(Node):
 
 
 class _Conditions(NamedTuple):
-    """Conditions (>= 0) and equations (== 0) of a polytope, exact and in floats (n, d + 1).
-
-    The unit of a condition is the change of its left side over the impact's speed.
-    """
+    """Conditions (>= 0) and equations (== 0) of a polytope, exact and in floats (n, d + 1)."""
 
     constraints: list[ppl.Constraint]
-    units: list[mpq]
+    units: list[mpq]  # change of the left sides over the impact's speed
     rows: FloatArray
     equations: list[ppl.Constraint]
     flat: FloatArray
@@ -82,7 +79,10 @@ class Closing(Search):
         if not loose.is_bounded() or not loose.contains(part.polyhedron):
             return None
         old = np.concatenate([corners, node.solid.points])
-        if self._farthest(Solid(loose).points, old) > FARTHEST:
+        reach = self.flow.inclusion.reach
+        # Distances as shares of the impact's speed.
+        new, before = (np.linalg.solve(reach, x[:, :-1].T).T for x in (Solid(loose).points, old))
+        if cdist(new, before).min(axis=1).max() > FARTHEST:
             return None
         reached = self.flow.advance(loose, part.cell)
         return LooseNode(part.cell, part.polyhedron, reached, parent, times=times)
@@ -99,32 +99,24 @@ class Closing(Search):
                 loose.add_constraint(condition)
                 continue
             room = math.ceil(mpq(factor * max(float(x), LEAST)) * unit)
-            value = ppl.Linear_Expression(
-                condition.coefficients(), condition.inhomogeneous_term() + room
-            )
-            loose.add_constraint(value >= 0)
+            offset = condition.inhomogeneous_term() + room
+            loose.add_constraint(ppl.Linear_Expression(condition.coefficients(), offset) >= 0)
         return loose
 
     def _violation(self, node: Node, corners: FloatArray) -> FloatArray:
-        """Return the violation of each condition by corners (n, d + 1), as a share of the speed.
-
-        It is infinite if an equation is violated.
-        """
+        """Return the violations by corners (n, d + 1), as shares of the speed; inf: an equation."""
         conditions = self._of(node)
         if np.abs(corners @ conditions.flat.T).max(initial=0.0) > LEAST:
             return np.full(1, np.inf)
         return np.asarray(-(corners @ conditions.rows.T).min(axis=0))
 
     def _of(self, node: Node) -> _Conditions:
-        if node not in self._conditions:
-            self._conditions[node] = self._read(node.reached)
-        return self._conditions[node]
-
-    def _read(self, polyhedron: ppl.C_Polyhedron) -> _Conditions:
+        if node in self._conditions:
+            return self._conditions[node]
         out = _Conditions([], [], np.empty(0), [], np.empty(0))
         rows: list[FloatArray] = []
         flat: list[FloatArray] = []
-        for constraint in polyhedron.minimized_constraints():
+        for constraint in node.reached.minimized_constraints():
             numbers = [*constraint.coefficients(), constraint.inhomogeneous_term()]
             scale = max(map(abs, numbers))
             row = np.array(quotients(numbers, scale))
@@ -137,22 +129,16 @@ class Closing(Search):
                 out.units.append(scale * mpq(unit))
                 rows.append(row / unit)
         width = self.flow.inclusion.dimension + 1
-        return out._replace(
+        out = out._replace(
             rows=np.array(rows).reshape(-1, width), flat=np.array(flat).reshape(-1, width)
         )
-
-    def _farthest(self, corners: FloatArray, old: FloatArray) -> float:
-        """Return the largest distance of a corner from the old ones, as a share of the speed."""
-        reach = self.flow.inclusion.reach
-        new, known = (np.linalg.solve(reach, x[:, :-1].T).T for x in (corners, old))
-        return float(cdist(new, known).min(axis=1).max())
+        self._conditions[node] = out
+        return out
 
 
 def _came_back(node: Node | None, cell: Cell) -> bool:
-    """Return whether a node descends from a cell, up to its last relaxed ancestor.
-
-    One relaxed node per cycle is enough; several would drive each other outwards.
-    """
+    """Return whether a node descends from a cell, up to its last relaxed ancestor."""
+    # One relaxed node per cycle is enough; several would drive each other outwards.
     while node is not None:
         if node.cell == cell:
             return True

@@ -35,12 +35,8 @@ class Solid:
     @cached_property
     def points(self) -> FloatArray:
         """Return the vertices in homogeneous coordinates, (n, d + 1)."""
-        return np.array(
-            [
-                [*quotients(corner.coefficients(), corner.divisor()), 1.0]
-                for corner in self.polyhedron.minimized_generators()
-            ]
-        )
+        corners = self.polyhedron.minimized_generators()
+        return np.array([[*quotients(x.coefficients(), x.divisor()), 1.0] for x in corners])
 
     @cached_property
     def conditions(self) -> FloatArray:
@@ -52,26 +48,13 @@ class Solid:
             rows += [row, [-x for x in row]] if condition.is_equality() else [row]
         return np.array(rows)
 
-    @cached_property
-    def margins(self) -> FloatArray:
-        """Return the rounding error (n, 1) of points in the value of a condition."""
-        return np.asarray(ROUNDING * np.abs(self.points).sum(axis=1, keepdims=True))
-
-    def holds_corners(self, other: Solid) -> BoolArray:
-        """Return which vertices (n,) of another polytope lie inside, exactly."""
-        corners = other.polyhedron.minimized_generators()
-        return np.array([self.polyhedron.relation_with(x).implies(SUBSUMES) for x in corners])
-
     def holds(self, other: Solid) -> bool:
         """Return whether another polytope lies inside, exactly."""
         return bool(self.polyhedron.contains(other.polyhedron))
 
 
 def is_covered(solid: Solid, others: Sequence[Solid], most_splits: int) -> bool:
-    """Return whether a polytope lies in the union of others.
-
-    True is a proof; False may also mean that the proof takes more splits.
-    """
+    """Return whether a polytope lies in the union of others; False may also mean too few splits."""
     if len(others) <= FEW and any(other.holds(solid) for other in others):
         return True
     return len(others) > 1 and _splits_left(solid, others, most_splits) >= 0
@@ -93,34 +76,30 @@ def quotients(numbers: Iterable[gmpy2.mpz], divisor: gmpy2.mpz) -> list[float]:
 
 
 def _may_hold(solids: Sequence[Solid], others: Sequence[Solid]) -> BoolArray:
-    """Return which polytopes may contain which vertices of others, (solids, all vertices).
-
-    Where it is False, the vertex certainly lies outside.
-    """
+    """Return which vertices of others may lie in which polytopes, (solids, all vertices)."""
     rows = np.concatenate([solid.conditions for solid in solids])
     points = np.concatenate([other.points for other in others])
-    margins = np.concatenate([other.margins for other in others])
-    inside = rows @ points.T >= -margins.T
+    # What is farther out than rounding errors certainly lies outside.
+    inside = rows @ points.T >= -ROUNDING * np.abs(points).sum(axis=1)
     firsts = np.cumsum([0, *(len(solid.conditions) for solid in solids[:-1])])
     return np.asarray(np.logical_and.reduceat(inside, firsts, axis=0))
 
 
 def _splits_left(solid: Solid, others: Sequence[Solid], splits: int) -> int:
-    """Return the number of splits left after a proof, or -1 if there is none.
-
-    The polytope is split along the one that contains most of its vertices, and what lies outside
-    must be covered by the others.
-    """
+    """Return the number of splits left after a proof, or -1 if there is none."""
     if not others:
         return -1
     if len(others) <= FEW:
-        held = np.array([other.holds_corners(solid) for other in others])
+        corners = solid.polyhedron.minimized_generators()
+        relations = ([other.polyhedron.relation_with(x) for x in corners] for other in others)
+        held = np.array([[each.implies(SUBSUMES) for each in row] for row in relations])
     else:
         held = _may_hold(others, [solid])
     if not held.any(axis=0).all():
         return -1
     if any(others[i].holds(solid) for i in np.flatnonzero(held.all(axis=1)).tolist()):
         return splits
+    # Split along the one that contains most vertices; the others must cover what lies outside.
     best = int(held.sum(axis=1).argmax())
     rest = [other for i, other in enumerate(others) if i != best]
     inside = ppl.C_Polyhedron(solid.polyhedron)

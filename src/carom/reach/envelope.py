@@ -29,8 +29,7 @@ def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
     for row, speed in zip(inclusion.rows, inclusion.speeds, strict=True):
         if not any(row):
             continue
-        limit = mpq(float(speed)) * (1 + MARGIN)
-        *numbers, bound = integers([*row, limit])
+        *numbers, bound = integers([*row, mpq(float(speed)) * (1 + MARGIN)])
         form = ppl.Linear_Expression(numbers, 0)
         system.insert(form <= bound)
         system.insert(form >= -bound)
@@ -61,30 +60,20 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
         reached.add_constraints(energy)
         envelope[cell] = reached
         entered = [Part(reached, larger) for larger in flow.entries(cell)]
-        for part in (*flow.faces(reached, cell), *entered):
-            before = envelope.get(part.cell)
-            if not _join(envelope, part):
+        for polyhedron, other in (*flow.faces(reached, cell), *entered):
+            before = envelope.get(other)
+            if before is not None and before.contains(polyhedron):
                 continue
-            joins[part.cell] += 1
-            if before is not None and joins[part.cell] > JOINS_BEFORE_WIDENING:
+            joined = ppl.C_Polyhedron(polyhedron if before is None else before)
+            joins[other] += 1
+            if before is not None:
+                joined.poly_hull_assign(polyhedron)
+            if joins[other] > JOINS_BEFORE_WIDENING:
                 # Drop the conditions that keep moving, except those of the cell and the energy.
-                envelope[part.cell].BHRZ03_widening_assign(before)
-                envelope[part.cell].add_constraints(flow.constraints(part.cell))
-                envelope[part.cell].add_constraints(energy)
-            if not flow.inclusion.is_final(part.cell):
-                waiting.add(part.cell)
+                joined.BHRZ03_widening_assign(before)
+                joined.add_constraints(flow.constraints(other))
+                joined.add_constraints(energy)
+            envelope[other] = joined
+            if not flow.inclusion.is_final(other):
+                waiting.add(other)
     return envelope
-
-
-def _join(envelope: Envelope, part: Part) -> bool:
-    """Join a part to its cell; return whether that changed the cell."""
-    polyhedron, cell = part
-    if cell not in envelope:
-        envelope[cell] = ppl.C_Polyhedron(polyhedron)
-        return True
-    if envelope[cell].contains(polyhedron):
-        return False
-    joined = ppl.C_Polyhedron(envelope[cell])
-    joined.poly_hull_assign(polyhedron)
-    envelope[cell] = joined
-    return True

@@ -75,14 +75,12 @@ class Flow:
             if sign and not polyhedron.relation_with(zero).implies(DISJOINT):
                 part = ppl.C_Polyhedron(polyhedron)
                 part.add_constraint(zero)
-                yield Part(part, self._smallest(part, cell))
-
-    def _smallest(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> Cell:
-        """Return the smallest face of a closed cell that contains a polyhedron."""
-        return tuple(
-            sign if sign and not polyhedron.relation_with(zero).implies(INCLUDED) else 0
-            for zero, sign in zip(self._zeros, cell, strict=True)
-        )
+                # The smallest face of the closed cell that contains the part.
+                face = tuple(
+                    s if s and not part.relation_with(z).implies(INCLUDED) else 0
+                    for z, s in zip(self._zeros, cell, strict=True)
+                )
+                yield Part(part, face)
 
     def cells_of(self, polyhedron: ppl.C_Polyhedron, cell: Cell) -> set[Cell]:
         """Return all cells in which a polytope has points."""
@@ -134,10 +132,7 @@ class Flow:
         return self._entries[cell]
 
     def _can_enter(self, cell: Cell, larger: Cell) -> bool:
-        """Return whether a rate on the larger cell leads into it from the smaller one.
-
-        Rates form a cone, so > 0 may be replaced by >= 1.
-        """
+        """Return whether a rate on the larger cell leads into it from the smaller one."""
         rates = self.inclusion.acting(larger)
         if not rates:
             return False
@@ -151,6 +146,7 @@ class Flow:
             if after and not any(after * x > 0 for x in change):
                 return False
             row = expression(change)
+            # Rates form a cone, so > 0 may be replaced by >= 1.
             program.add_constraint(after * row >= 1 if after else row == 0)
         return bool(program.is_satisfiable())
 
@@ -163,9 +159,8 @@ def expression(row: Iterable[mpq]) -> ppl.Linear_Expression:
 def point(y: Exact) -> ppl.Generator:
     """Return a point for PPL."""
     unit = gmpy2.lcm(*(x.denominator for x in y))
-    return ppl.point(
-        ppl.Linear_Expression([x.numerator * (unit // x.denominator) for x in y], 0), unit
-    )
+    numbers = [x.numerator * (unit // x.denominator) for x in y]
+    return ppl.point(ppl.Linear_Expression(numbers, 0), unit)
 
 
 def coordinates(point: ppl.Generator) -> Exact:

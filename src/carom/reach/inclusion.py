@@ -28,8 +28,7 @@ from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, rounded, s
 from carom.typing import BoolArray, FloatArray
 
 DEPENDENT = 1e-12
-"""Share of the squared length of a row below which it counts as dependent on the others. Smaller
-shares are rounding errors of J M^-1 J^T."""
+"""Share of a row's squared length below which it is dependent: rounding errors of J M^-1 J^T."""
 
 CERTAIN = 1e-9
 """Share of the largest number above which the signs of floats are certain."""
@@ -48,34 +47,20 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inclusion:
-    """An impact, rounded once and exact from there.
+    """An impact, rounded once and exact from there."""
 
-    Attributes:
-        basis: (d,) indices of the contact velocities that y consists of.
-        rows: (c, d) every contact velocity as a combination of y, contact by contact.
-        lift: (nv, d) matrix of v = v_start + lift (y - y_start).
-        pull: (d, nv) matrix of y = pull v on reachable velocities.
-        rates: (c, d) rates of y per unit of each contact impulse.
-        mu: (m,) friction coefficients.
-        directions: (k, t) friction directions.
-        y_start, v_start: (d,) and (nv,) start of the impact, after rounding.
-        speeds: (c,) largest contact velocities that the impact's energy could give [m/s].
-        neglected: (c,) dropped share of each contact velocity, independent of y in the norm of M.
-        notes: Remarks on what was set to zero and rounded, one sentence each.
-    """
-
-    basis: list[int]
-    rows: Exact
-    lift: Exact
-    pull: Exact
-    rates: Exact
-    mu: Exact
-    directions: Exact
-    y_start: Exact
-    v_start: Exact
-    speeds: FloatArray
-    neglected: FloatArray
-    notes: tuple[str, ...]
+    basis: list[int]  # (d,) indices of the contact velocities that y consists of
+    rows: Exact  # (c, d) every contact velocity as a combination of y, contact by contact
+    lift: Exact  # (nv, d) matrix of v = v_start + lift (y - y_start)
+    pull: Exact  # (d, nv) matrix of y = pull v on reachable velocities
+    rates: Exact  # (c, d) rates of y per unit of each contact impulse
+    mu: Exact  # (m,)
+    directions: Exact  # (k, t) friction directions
+    y_start: Exact  # (d,) start of the impact, after rounding
+    v_start: Exact  # (nv,) the same as a velocity
+    speeds: FloatArray  # (c,) largest contact velocities that the energy could give [m/s]
+    neglected: FloatArray  # (c,) dropped shares, independent of y in the norm of M
+    notes: tuple[str, ...]  # what was set to zero and rounded, one sentence each
     _made: dict[tuple[int, int], Rate] = field(default_factory=dict)
 
     @property
@@ -149,13 +134,12 @@ class Inclusion:
     def acting(self, cell: Cell) -> list[Rate]:
         """Return the rates whose convex hull is the inclusion on a cell."""
         out = []
-        for i in range(len(self.mu)):
-            own = cell[i * self.block : (i + 1) * self.block]
-            if own[0] <= 0:
-                out += [self._rate(i, a) for a in self._opposed(own[1:])]
+        for i, (normal, *friction) in enumerate(by_contact(cell, len(self.mu))):
+            if normal <= 0:
+                out += [self._rate(i, a) for a in self._opposed(friction)]
         return out
 
-    def _opposed(self, friction: tuple[int, ...]) -> list[int]:
+    def _opposed(self, friction: list[int]) -> list[int]:
         """Return the friction directions that oppose a tangential velocity most."""
         if self.width == 2:
             # Directions are +1 and -1; friction opposes the velocity.
@@ -182,21 +166,22 @@ class Inclusion:
         return np.asarray(self.y_start + self.pull @ (v - self.v_start))
 
     def larger_cells(self, cell: Cell) -> Iterable[Cell]:
-        """Yield the cells that arise when zero forms become nonzero."""
+        """Return the cells that arise when zero forms become nonzero."""
         blocks = []
-        for i in range(len(self.mu)):
-            own = cell[i * self.block : (i + 1) * self.block]
-            normals = (own[0],) if own[0] else (-1, 0, 1)
+        for normal, *own in by_contact(cell, len(self.mu)):
+            normals = (normal,) if normal else (-1, 0, 1)
             fits = [
-                friction
-                for friction in self.frictions
-                if all(a in (0, b) for a, b in zip(own[1:], friction, strict=True))
+                f for f in self.frictions if all(a in (0, b) for a, b in zip(own, f, strict=True))
             ]
             blocks.append([(n, *friction) for n in normals for friction in fits])
-        for parts in itertools.product(*blocks):
-            larger = tuple(itertools.chain(*parts))
-            if larger != cell:
-                yield larger
+        cells = (tuple(itertools.chain(*parts)) for parts in itertools.product(*blocks))
+        return (larger for larger in cells if larger != cell)
+
+
+def by_contact(cell: Cell, num_contacts: int) -> list[Cell]:
+    """Return the signs of each contact's forms."""
+    block = len(cell) // num_contacts
+    return [cell[i : i + block] for i in range(0, len(cell), block)]
 
 
 def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e-9) -> Inclusion:
@@ -215,9 +200,15 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     speeds = size * problem.energy_norm
     rest = np.abs(v_c) <= zero * speeds
     basis = _independent(A, rest)
-    A_q = rounded(A[np.ix_(basis, basis)], grid * np.outer(size[basis], size[basis]))
-    rows = _dependence(A, basis, size, grid)
-    lift, pull = _inverses(response, J, A, basis)
+    own = A[np.ix_(basis, basis)]
+    A_q = rounded(own, grid * np.outer(size[basis], size[basis]))
+    units = np.where(size > 0.0, size, 1.0)
+    rows = rounded(np.linalg.solve(own, A[basis]).T, grid * units[:, None] / units[basis])
+    rows[basis] = identity(len(basis))
+    pull = exactly(J[basis])
+    rough = exactly(np.linalg.solve(own, response[:, basis].T))
+    # Corrected, so that pull @ lift is exactly the identity.
+    lift = solve(rough @ pull.T, rough).T
     y_start = rounded(np.where(rest, 0.0, v_c)[basis], grid * speeds[basis])
     # The smallest change, in the norm of M, that makes these velocities zero.
     move = lift @ (y_start - pull @ exactly(v_pre))
@@ -272,31 +263,10 @@ def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
     return basis
 
 
-def _dependence(A: FloatArray, basis: list[int], size: FloatArray, grid: float) -> Exact:
-    """Return all contact velocities as combinations (c, d) of the independent ones."""
-    weights = np.asarray(np.linalg.solve(A[np.ix_(basis, basis)], A[basis]).T, np.float64)
-    units = np.where(size > 0.0, size, 1.0)
-    rows = rounded(weights, grid * units[:, None] / units[basis])
-    rows[basis] = identity(len(basis))
-    return rows
-
-
 def _neglected(problem: ImpactProblem, basis: list[int], rows: Exact) -> FloatArray:
-    """Return the share (c,) of every row of J that is independent of the basis.
-
-    J M^-1 J^T squares such shares and hides those below 1e-8; L^-1 J^T with M = L L^T does not.
-    """
+    """Return the share (c,) of every row of J that is independent of the basis."""
+    # J M^-1 J^T squares such shares and hides those below 1e-8; L^-1 J^T with M = L L^T does not.
     columns = np.linalg.solve(np.linalg.cholesky(problem.M), problem.J.T)
     left = columns - columns[:, basis] @ rows.T.astype(np.float64)
     size = np.linalg.norm(columns, axis=0)
     return np.asarray(np.linalg.norm(left, axis=0) / np.where(size > 0.0, size, 1.0))
-
-
-def _inverses(
-    response: FloatArray, J: FloatArray, A: FloatArray, basis: list[int]
-) -> tuple[Exact, Exact]:
-    """Return lift (nv, d) and pull (d, nv), with pull @ lift exactly the identity."""
-    pull = exactly(J[basis])
-    inverse = np.linalg.solve(A[np.ix_(basis, basis)], response[:, basis].T)
-    rough = exactly(np.asarray(inverse, np.float64))
-    return solve(rough @ pull.T, rough).T, pull

@@ -61,17 +61,14 @@ def limit(inclusion: Inclusion, direction: Exact, facets: list[Exact]) -> Limit:
     weights = _best_weights(inclusion, direction, rows, len(normals))
     momentum = np.where(np.arange(len(rows)) < len(normals), ZERO, weights) @ rows
     trial = Limit(direction, ZERO, weights[: len(normals)], momentum)
-    return trial._replace(
-        bound=_root_above(_power(inclusion, trial)) - momentum @ inclusion.y_start
-    )
+    root = _root_above(_power(inclusion, trial))
+    return trial._replace(bound=root - momentum @ inclusion.y_start)
 
 
 def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
-    """Return whether the multipliers of a bound prove it, exactly.
-
-    With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
-    and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
-    """
+    """Return whether the multipliers of a bound prove it, exactly."""
+    # With p the direction plus the multipliers' forms, direction . y <= p . y - momentum . y_start,
+    # and energy bounds p . y by the root of (p . A p) (y_start . A^-1 y_start).
     room = limit.bound + limit.momentum @ inclusion.y_start
     return (
         all(x >= 0 for x in limit.separation)
@@ -105,10 +102,8 @@ def _facets(rates: Sequence[Rate], dimension: int) -> list[Exact]:
     out: list[Exact] = []
     for generator in polar.minimized_generators():
         numbers = np.array([mpq(x) for x in generator.coefficients()])
-        if generator.is_ray() or generator.is_line():
-            out.append(numbers)
-        if generator.is_line():
-            out.append(-numbers)
+        if not generator.is_point():
+            out += [numbers, -numbers] if generator.is_line() else [numbers]
     return out
 
 

@@ -27,16 +27,11 @@ LAW = "Routh"
 @final
 @dataclass(frozen=True)
 class SearchRecord:
-    """Options and length of a search, which determine its result.
-
-    Attributes:
-        zero, grid: Options of `RouthExact`.
-        num_steps: Number of polyhedra taken from the waiting list; 0 if no contact approaches.
-    """
+    """Options of `RouthExact` and length of a search, which determine its result."""
 
     zero: float
     grid: float
-    num_steps: int
+    num_steps: int  # polyhedra taken from the waiting list; 0 if no contact approaches
     # Objects of PPL are neither saved nor pickled; without them the search is repeated.
     _search: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 

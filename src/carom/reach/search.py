@@ -25,39 +25,29 @@ MOST_SPLITS = 8
 
 @dataclass(eq=False)
 class Node:
-    """What is reached within one cell from a polyhedron, entered from the parent (None: start).
-
-    A node is dropped, with what waits because of it, if a larger one contains it.
-    """
+    """What is reached within one cell from a polyhedron, entered from the parent (None: start)."""
 
     cell: Cell
     entered: ppl.C_Polyhedron
     reached: ppl.C_Polyhedron
     parent: Node | None
-    is_dropped: bool = False
+    is_dropped: bool = False  # with what waits because of it: a larger node contains it
 
     @cached_property
     def solid(self) -> Solid:
-        """Return what is reached, with vertices and conditions in floats."""
         return Solid(self.reached)
 
 
 @dataclass(eq=False)
 class Search:
-    """The waiting list, and what is known.
-
-    Attributes:
-        flow: Motions of the inclusion.
-        starts: Parts in which contacts at rest start the impact; these are taken first.
-        known: Nodes by cell, none of which lies in another.
-        num_steps: Number of polyhedra taken from the list.
-    """
+    """The waiting list, and what is known: nodes by cell, none of which lies in another."""
 
     flow: Flow
+    # Parts in which contacts at rest start the impact; these are taken first.
     starts: list[Part] = field(default_factory=list)
     known: dict[Cell, list[Node]] = field(default_factory=dict)
     waiting: list[tuple[int, int, Part, Node | None]] = field(default_factory=list)
-    num_steps: int = 0
+    num_steps: int = 0  # polyhedra taken from the list
     num_pushed: int = 0
 
     @property
@@ -71,10 +61,8 @@ class Search:
         return sum(len(nodes) for nodes in self.known.values())
 
     def run(self, max_seconds: float, max_polyhedra: int) -> None:
-        """Continue until the list is empty or the budget exhausted, with at least one step.
-
-        Time decides the number of steps only, so a search with as many steps is the same search.
-        """
+        """Continue until the list is empty or the budget exhausted, with at least one step."""
+        # Time decides the number of steps only, so a search with as many steps is the same search.
         self.flow.deadline = time.monotonic() + max_seconds
         if not self.num_pushed:
             for number, part in enumerate(self.starts, start=-len(self.starts)):
@@ -112,8 +100,7 @@ class Search:
         polyhedron, cell = part
         known = self.known.get(cell, [])
         # A node may enter several cells as a whole; reuse its floats.
-        is_whole = parent is not None and polyhedron is parent.reached
-        solid = parent.solid if parent is not None and is_whole else Solid(polyhedron)
+        solid = parent.solid if parent and polyhedron is parent.reached else Solid(polyhedron)
         # Motions of the cell do not leave what is known, so what a covered part reaches is known.
         if is_covered(solid, [node.solid for node in known], MOST_SPLITS):
             return
@@ -141,8 +128,7 @@ class Search:
     def _push(self, part: Part, parent: Node | None) -> None:
         """Add a part to the waiting list; small cells go first, as they lead to larger ones."""
         self.num_pushed += 1
-        size = sum(map(abs, part.cell))
-        heappush(self.waiting, (size, self.num_pushed, part, parent))
+        heappush(self.waiting, (sum(map(abs, part.cell)), self.num_pushed, part, parent))
 
 
 def pose(problem: ImpactProblem, *, zero: float, grid: float) -> Search:
@@ -152,11 +138,7 @@ def pose(problem: ImpactProblem, *, zero: float, grid: float) -> Search:
 
 
 def _first_motions(flow: Flow) -> list[Part]:
-    """Return the start once for every closed cell in which it can move.
-
-    In a final cell the search would stop at once, so it is replaced by a neighbour in which a
-    contact approaches, whose face it is.
-    """
+    """Return the start once for every closed cell in which it can move."""
     start = flow.start()
     block, is_final = flow.inclusion.block, flow.inclusion.is_final
     cells = [start.cell] if flow.rays(start.cell) else []
@@ -165,6 +147,7 @@ def _first_motions(flow: Flow) -> list[Part]:
     for cell in cells:
         signs = list(cell)
         if is_final(cell):
+            # The search would stop at once: take a neighbour that approaches, whose face it is.
             signs[block * flow.inclusion.normals(cell).index(0)] = -1
         moving[tuple(signs)] = start._replace(cell=tuple(signs))
     return list(moving.values())

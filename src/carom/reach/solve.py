@@ -26,22 +26,20 @@ from carom.reach.check import Cover, is_closed, is_inside
 from carom.reach.closing import Closing
 from carom.reach.envelope import enclose, energy_bounds
 from carom.reach.flow import vertices
-from carom.reach.inclusion import Cell, Inclusion
+from carom.reach.inclusion import Cell, Inclusion, by_contact
 from carom.reach.limits import proved_end
 from carom.reach.rational import ZERO, Exact, null_space
 from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
 
 MOST_DIMENSIONS = 6
-"""Maximum number of independent contact velocities of a search. With more, one operation on
-polyhedra can take minutes and exceed any budget."""
+"""Maximum number of coordinates of a search; with more, one operation can exceed any budget."""
 
 MOST_DIMENSIONS_OUTSIDE = 10
 """The same for outer sets, which have thousands of vertices in more dimensions."""
 
 MOST_CELLS = 5000
-"""Maximum number of cells in space. With more, e.g. with three contacts, listing the neighbours of
-one takes minutes."""
+"""Maximum number of cells in space; with more, listing the neighbours of one takes minutes."""
 
 FIRST_LOOK = 0.05
 """Share of the time after which an enclosure is tried."""
@@ -50,8 +48,7 @@ NEGLIGIBLE = 1e-9
 """Share of a contact velocity that may be dropped, as in the default of `zero`."""
 
 CHECK = 1e-8
-"""Tolerance of the check of complete sets, as a share of what the energy could give: ten times the
-default of `zero`."""
+"""Share of what the energy could give that checks allow: ten times the default of `zero`."""
 
 ADVICE = "raise max_seconds and max_polyhedra, or sample with carom.Routh"
 
@@ -68,10 +65,7 @@ class Budget:
 
 
 def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
-    """Return all outcomes, or an outer set without samples; None if contacts at rest cannot act.
-
-    `NotResolvedExactly` is raised as `RouthExact` documents.
-    """
+    """Return all outcomes, or an outer set without samples; None if contacts at rest cannot act."""
     if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
         return nothing_happens(problem)
     if not problem.v_pre.any():
@@ -136,9 +130,8 @@ class _Task:
             self.search.run(end - time.monotonic(), polyhedra)
         if self.search.is_complete:
             return self.complete("every order of events was followed to its end")
-        ended = (
-            f"{polyhedra:,} polyhedra" if self.search.num_steps >= polyhedra else f"{seconds:g} s"
-        )
+        is_long = self.search.num_steps >= polyhedra
+        ended = f"{polyhedra:,} polyhedra" if is_long else f"{seconds:g} s"
         return self.outer(f"the budget of {ended} ended")
 
     def check_rank(self) -> None:
@@ -155,15 +148,11 @@ class _Task:
             )
 
     def complete(self, how: str) -> PolyhedralSet | None:
+        """Return what was found; raise an error if a contact approaches or energy has risen."""
         ends = [(node.cell, node.reached) for node in self.search.finals()]
         if not ends:
             return None
         found = self.set_of(ends, True, how)
-        self.check_physics(found)
-        return found
-
-    def check_physics(self, found: PolyhedralSet) -> None:
-        """Raise an error if a contact approaches, or energy has risen, in the set found."""
         problem, v = self.problem, found.v_post
         # Rounding errors where large velocities cancel.
         noise = 1e-12 * np.abs(v) @ np.abs(problem.J_n).T
@@ -178,6 +167,7 @@ class _Task:
                 "sample with carom.Routh",
                 problem,
             )
+        return found
 
     def enclosed(self, find: Callable[[float], Cover | None], max_seconds: float) -> Cover | None:
         """Return polyhedra by cell that no motion leaves, if found and checked in time."""
@@ -237,15 +227,10 @@ class _Task:
                 ends = [end for end in self.ends(cover) if not self.search.stays(end[1])]
                 how = f"{reason}; it was checked that no motion leaves this outer set"
                 return self.set_of(ends, False, how)
-        return self.limits(reason)
-
-    def limits(self, reason: str) -> PolyhedralSet:
-        """Return the bounds by energy, momentum and separation."""
         end = proved_end(self.inclusion)
         if end is None:
-            raise NotResolvedExactly(
-                f"{reason}; no outer set was found either", ADVICE, self.problem
-            )
+            what = f"{reason}; no outer set was found either"
+            raise NotResolvedExactly(what, ADVICE, self.problem)
         how = (
             f"{reason}; the outer set consists of proved but loose bounds by energy, momentum and "
             f"separation"
@@ -282,36 +267,28 @@ class _Task:
         )
 
     def kind(self, cell: Cell) -> str:
-        block = self.inclusion.block
-        signs = [cell[i : i + block] for i in range(0, len(cell), block)]
-        return describe_signs(self.problem.contacts, signs)
+        contacts = self.problem.contacts
+        return describe_signs(contacts, by_contact(cell, len(contacts)))
 
 
 def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str) -> Polytope:
-    """Return a polytope of contact coordinates as one of velocities.
-
-    The first equations say that the velocity stays in v_start + range(M^-1 J^T).
-    """
+    """Return a polytope of contact coordinates as one of velocities."""
     corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
     conditions: list[Exact] = []
+    # The first equations say that the velocity stays in v_start + range(M^-1 J^T).
     normals = null_space(inclusion.lift.T)
     equations = list(np.hstack([normals, (normals @ inclusion.v_start)[:, None]]))
     for constraint in polyhedron.minimized_constraints():
-        row = _row(inclusion, constraint)
+        # From c . y + c0 >= 0 to a . v <= b; PPL may omit trailing zeros of c.
+        coefficients = constraint.coefficients()
+        factors = np.full(inclusion.dimension, ZERO)
+        factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
+        row = factors @ inclusion.pull
+        # pull v - y is constant.
+        offset = row @ inclusion.v_start - factors @ inclusion.y_start
+        row = np.append(row, constraint.inhomogeneous_term() + offset)
         (equations if constraint.is_equality() else conditions).append(row)
     return Polytope(_frozen(corners), _frozen(conditions), _frozen(equations), kind)
-
-
-def _row(inclusion: Inclusion, constraint: ppl.Constraint) -> Exact:
-    """Convert c . y + c0 >= 0 to a row (a, b) of a . v <= b."""
-    # PPL may omit trailing zeros.
-    coefficients = constraint.coefficients()
-    factors = np.full(inclusion.dimension, ZERO)
-    factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
-    row = factors @ inclusion.pull
-    # pull v - y is constant.
-    offset = row @ inclusion.v_start - factors @ inclusion.y_start
-    return np.append(row, constraint.inhomogeneous_term() + offset)
 
 
 def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:

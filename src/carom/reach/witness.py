@@ -18,7 +18,7 @@ from carom.outcomes.kinds import describe_mode
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
 from carom.reach.flow import Flow, coordinates
-from carom.reach.inclusion import Cell, Inclusion, Rate
+from carom.reach.inclusion import Cell, Inclusion, Rate, by_contact
 from carom.reach.rational import Exact, exactly
 from carom.reach.search import Node
 from carom.typing import FloatArray
@@ -60,16 +60,8 @@ def path_of(problem: ImpactProblem, steps: list[Step]) -> ImpactPath:
     acts = np.abs(blocks).max(axis=2, initial=0.0) > MATCH * problem.space.impulse_unit
     blocks = np.where(acts[:, :, None], blocks, 0.0)
     kept = np.flatnonzero(acts.any(axis=1))
-    modes = (_modes(steps[i].cell, blocks[i]) for i in kept.tolist())
+    modes = (tuple(map(describe_mode, by_contact(steps[i].cell, m), blocks[i])) for i in kept)
     return ImpactPath.of_impulses(problem, blocks[kept].reshape(len(kept), m * width), modes)
-
-
-def _modes(cell: Cell, blocks: FloatArray) -> tuple[str, ...]:
-    """Return the mode of every contact in a cell where impulses (m, 1 + d) act."""
-    width = len(cell) // len(blocks)
-    return tuple(
-        describe_mode(cell[i * width : (i + 1) * width], block) for i, block in enumerate(blocks)
-    )
 
 
 def _nearest(polyhedron: ppl.C_Polyhedron, y: Exact) -> tuple[Exact, gmpy2.mpq]:
