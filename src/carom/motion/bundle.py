@@ -208,11 +208,8 @@ def _take(job: Job) -> None:
 
 
 def _watch(parent: int) -> None:
-    """End this process with its parent, whose pipes it would else hold open for ever.
-
-    The sentinel works on every platform, but where processes fork their siblings may hold it
-    open; then the parent's number changes.
-    """
+    """End this process with its parent, whose pipes it would else hold open for ever."""
+    # The sentinel works everywhere, but forked siblings may hold it open; then the number changes.
     process = multiprocessing.parent_process()
     sentinels = [] if process is None else [process.sentinel]
     while os.getppid() == parent and not wait(sentinels, WATCH):

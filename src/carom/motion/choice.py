@@ -9,7 +9,6 @@ are told apart by how they work a moment later.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -43,11 +42,8 @@ class Moment(NamedTuple):
         return self.system.dynamics(self.q, self.v, self.t)
 
     def later(self, acceleration: FloatArray, usual: float) -> Moment:
-        """Return the moment to look ahead at, with the same contacts and slips.
-
-        It is the nearer the larger the acceleration is than what is usual: near Painleve's paradox
-        forces are so large that slip ends in no time.
-        """
+        """Return the moment to look ahead at, with the same contacts and slips."""
+        # Near Painleve's paradox forces are so large that slip ends in no time.
         largest = float(np.abs(acceleration).max())
         h = LOOK_AHEAD * (min(1.0, usual / largest) if largest > 0.0 < usual else 1.0)
         v = self.v + h * acceleration
@@ -107,20 +103,17 @@ class _Way(NamedTuple):
 
 
 def ways_on(moment: Moment) -> list[ContactLaw]:
-    """Return modes for every acceleration with which a motion can go on, now and a moment later.
-
-    Contacts that do not move each other are looked at apart, since choices multiply.
-    """
+    """Return modes for every acceleration with which a motion can go on, now and a moment later."""
     mu = moment.system.mu
+    # Contacts that do not move each other are looked at apart, since choices multiply.
     groups = _groups(moment.dynamics(), moment.touching)
     apart = [_lasting(moment._replace(touching=group)) for group in groups]
     # Each group's law leaves all other contacts free, which is mode 0.
-    none = ContactLaw(np.zeros(len(mu), np.int64), mu, np.zeros(len(mu), np.bool_))
-    return [reduce(_joined, laws, none) for laws in product(*apart)]
-
-
-def _joined(one: ContactLaw, other: ContactLaw) -> ContactLaw:
-    return ContactLaw(one.modes + other.modes, one.mu, one.resting | other.resting)
+    free, none = np.zeros(len(mu), np.int64), np.zeros(len(mu), np.bool_)
+    return [
+        ContactLaw(sum((x.modes for x in laws), free), mu, sum((x.resting for x in laws), none))
+        for laws in product(*apart)
+    ]
 
 
 def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:

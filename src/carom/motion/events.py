@@ -45,11 +45,8 @@ MOST_HALVINGS = 12
 def first_event(
     look: Look, start: float, end: float, before: Sight, rounding: float = GAP_ROUNDING
 ) -> float | None:
-    """Return the earliest time in a step at which something ends the stretch, or None.
-
-    A contact that has just parted has a gap that is rounding, of either sign. It closes if it
-    falls below that. `before` is what is seen at the start.
-    """
+    """Return the earliest time in a step at which something ends the stretch, or None."""
+    # A contact that has just parted has a gap that is rounding: it closes if it falls below that.
     slack = np.maximum(0.0, -before.gaps) + rounding
 
     def see(t: float) -> Sight:
@@ -67,11 +64,9 @@ def first_event(
 
 
 def _first_between(look: Look, first: Seen, last: Seen, halvings: int) -> float | None:
-    """Return the first event between two moments.
-
-    A body that spins while it flies makes gaps wave within one long step. Where a gap in the
-    middle is not what the ends let expect, both halves are looked at in turn.
-    """
+    """Return the first event between two moments."""
+    # A body that spins while it flies makes gaps wave within one long step: where a gap in the
+    # middle is not what the ends let expect, both halves are looked at in turn.
     if len(first[1].gaps) and halvings > 0:
         t = 0.5 * (first[0] + last[0])
         middle = (t, look(t))

@@ -24,7 +24,7 @@ from carom.motion.stretch import Options, Stretch
 from carom.motion.sustained import FREE, SMOOTH, ContactLaw, settle
 from carom.motion.zeno import accumulation, come_to_rest
 from carom.systems.system import Dynamics, System
-from carom.typing import BoolArray, FloatArray
+from carom.typing import FloatArray
 
 if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
@@ -130,24 +130,16 @@ class Motion:
         message = f"{what} without bound towards t = {self.t:g} s{why}: {trouble}"
         return "forces without bound", message
 
-    def _touching(self, here: Dynamics) -> BoolArray:
-        return here.phi <= self.options.gap_tolerance
-
     def _collides(self, here: Dynamics) -> bool:
         approaching = here.J_n @ self.v < -self.options.rest_speed
-        near = (approaching & self._touching(here)).any()
+        near = (approaching & (here.phi <= self.options.gap_tolerance)).any()
         return bool(near and self._problem(here).is_colliding(self.v))
 
     def _problem(self, here: Dynamics, *, without_collision: bool = False) -> ImpactProblem:
-        """Pose the impact at this state.
-
-        A motion may be known less well than contacts touch: what seems to penetrate by rounding is
-        no reason to end it.
-        """
-        tolerance = max(self.options.gap_tolerance, -float(here.phi.min()))
-        return self.system.impact_problem(
-            self.q, self.v, tolerance, without_collision=without_collision
-        )
+        """Pose the impact at this state."""
+        # A motion is known less well than contacts touch: rounding that penetrates does not end it.
+        near = max(self.options.gap_tolerance, -float(here.phi.min()))
+        return self.system.impact_problem(self.q, self.v, near, without_collision=without_collision)
 
     def _draw_seed(self) -> int:
         self.num_draws += 1
@@ -176,31 +168,15 @@ class Motion:
         self.recent.append((self.t, self.impulse, contacts))
 
     def _draw(self, problem: ImpactProblem) -> ImpactPath:
-        """Draw one way in which an impact goes.
-
-        A law that refuses an impact at the very start does not suit the system; one that refuses
-        a later one, perhaps for its number of contacts, must not lose the motion so far.
-        """
+        """Draw one way in which an impact goes."""
         try:
             return self.law.draw_path(problem, self._draw_seed())
         except CaromError as error:
+            # A law that refuses the very first impact does not suit the system; one that refuses a
+            # later one, perhaps for its number of contacts, must not lose the motion so far.
             if not self.parts or isinstance(error, ImpactNotResolved):
                 raise
             raise ImpactNotResolved(str(error), problem) from error
-
-    def _append(self, segment: Segment) -> None:
-        """Add a segment, to the one before if that has the same modes."""
-        last = self.parts[-1] if self.parts else None
-        if (
-            isinstance(last, Segment)
-            and (last.modes, last.end) == (segment.modes, segment.start)
-            and last.num_solutions == segment.num_solutions == 1
-        ):
-            knots = np.concatenate([last.knots, segment.knots[1:]])
-            coefficients = np.concatenate([last.coefficients, segment.coefficients])
-            self.parts[-1] = replace(last, knots=knots, coefficients=coefficients)
-        else:
-            self.parts.append(segment)
 
     def _stop_approach(self, names: tuple[str, ...]) -> None:
         """Take the approach out of the velocity by the smallest change, measured by energy."""
@@ -250,23 +226,19 @@ class Motion:
         return GAP_ROUNDING * max(1.0, float(np.abs(self.q).max()))
 
     def _zeno_time(self) -> float:
-        """Return the time that may be left for impacts that come ever faster [s].
-
-        Hops that are over in less are not much higher than the rounding of positions.
-        """
+        """Return the time that may be left for impacts that come ever faster [s]."""
         here = self.system.dynamics(self.q, self.v, self.t)
+        # Hops that are over in less than `least` are not much higher than rounding of positions.
         pull = float(np.abs(np.linalg.solve(here.M, here.force)).max())
         least = 30.0 * np.sqrt(self._rounding() / pull) if pull > 0.0 else 0.0
         return max(self.options.zeno_time, float(least))
 
     def _jam(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
-        """Resolve an impact without collision; or, where there is none, return modes that work.
-
-        Slip too slow for the law to see is then taken for rest.
-        """
+        """Resolve an impact without collision; or, where there is none, return modes that work."""
         try:
             self._hit("without collision", here)
         except ImpactNotResolved:
+            # Slip too slow for the law to see is taken for rest.
             if (found := self._choose(here, SLOW)) is not None:
                 return found
             raise
@@ -275,7 +247,7 @@ class Motion:
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
         return choose(
             Moment(self.system, self.t, self.q, self.v),
-            self._touching(here),
+            here.phi <= self.options.gap_tolerance,
             rest_speed=self.options.rest_speed,
             still=still,
             least_hop=LEAST_HOP * self._rounding(),
@@ -286,23 +258,29 @@ class Motion:
         """Integrate until something happens; return why the integrator gave up, if it did."""
         self.q = settle(self.system, self.q, self.v, self.t, law.modes)
         self.v = law.project(self.system.dynamics(self.q, self.v, self.t), self.v)
-        last = self.parts[-1] if self.parts else None
         modes = tuple(MODES[i] for i in law.modes)
+        alike = (x for x in self.parts[-1:] if isinstance(x, Segment) and x.modes == modes)
+        last = next(alike, None)
+        here = self.system.dynamics(self.q, self.v, self.t)
         # Where the same modes go on, forces that are not unique have left their cones: only then
         # is it worth while to look for those in the middle.
-        centered = isinstance(last, Segment) and last.modes == modes
-        law = law.settled(self.system.dynamics(self.q, self.v, self.t), self.v, centered=centered)
+        law = law.settled(here, self.v, centered=last is not None)
         y = self.layout.pack(self.q, self.v, self.impulse)
         stretch = Stretch(self.system, law, self.layout, self.t, y)
         left = self.options.max_steps - self.num_steps
-        segment, y = stretch.run(self.options.integrator, self.end_time, left, self._rounding())
+        segment, y = stretch.run(self.options, self.end_time, left, self._rounding())
         self.num_steps += stretch.num_steps
         self.begun.append(self.t)
         if segment is None:
             self.stalls += 1
             return stretch.trouble
         self.stalls = 0
-        self._append(replace(segment, num_solutions=num_solutions))
+        if last and last.end == segment.start and last.num_solutions == num_solutions == 1:
+            knots = np.concatenate([last.knots, segment.knots[1:]])
+            coefficients = np.concatenate([last.coefficients, segment.coefficients])
+            self.parts[-1] = replace(last, knots=knots, coefficients=coefficients)
+        else:
+            self.parts.append(replace(segment, num_solutions=num_solutions))
         self.t = segment.end
         self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(y))
         return stretch.trouble

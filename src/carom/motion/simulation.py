@@ -13,7 +13,7 @@ from carom.motion.run import Motion
 from carom.motion.stretch import Options
 from carom.motion.trajectory import Trajectory
 from carom.systems.system import Dynamics, System
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import ArrayLike
 
 SINGULAR = 1e-13
 """Smallest eigenvalue of a mass matrix, scaled to a unit diagonal, that counts as inertia."""
@@ -98,7 +98,15 @@ def simulate(
 
 def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float) -> None:
     """Refuse to move a system that has no inertia, contacts in space, or a penetration."""
-    _check_inertia(here.M)
+    size = np.sqrt(np.maximum(np.diag(here.M), 0.0))
+    size[size == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(here.M / np.outer(size, size))
+    if values[0] < SINGULAR:
+        which = int(np.abs(vectors[:, 0]).argmax())
+        raise InvalidProblem(
+            f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
+            f"in velocity number {which}; give bodies mass, or leave out a joint"
+        )
     if here.J_t.shape[1] != 1:
         raise InvalidProblem(
             f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; let the "
@@ -110,17 +118,4 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
         raise InvalidProblem(
             f"q: expected no penetration, got contact {contacts[deepest]!r} with a gap of "
             f"{here.phi[deepest]:.3g} m; move it apart"
-        )
-
-
-def _check_inertia(M: FloatArray) -> None:
-    """Refuse a mass matrix without inertia in some direction, as seen with a unit diagonal."""
-    size = np.sqrt(np.maximum(np.diag(M), 0.0))
-    size[size == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(M / np.outer(size, size))
-    if values[0] < SINGULAR:
-        which = int(np.abs(vectors[:, 0]).argmax())
-        raise InvalidProblem(
-            f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
-            f"in velocity number {which}; give bodies mass, or leave out a joint"
         )

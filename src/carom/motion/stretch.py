@@ -47,12 +47,6 @@ class Options:
         checks.integer("max_impacts", self.max_impacts, 1)
         checks.integer("max_steps", self.max_steps, 1)
 
-    @property
-    def integrator(self) -> Callable[..., Any]:
-        """Return the integrator of scipy, given all but an equation and where it starts."""
-        kind = METHODS[self.method]
-        return partial(kind, rtol=self.rtol, atol=self.atol, max_step=self.max_step)
-
 
 class Stretch:
     """One segment under way: its differential equation, its events, its record."""
@@ -97,17 +91,15 @@ class Stretch:
         return Sight(np.concatenate(conditions) + self.slack, here.phi[self.open], rates[self.open])
 
     def run(
-        self, integrator: Callable[..., Any], end_time: float, max_steps: int, rounding: float
+        self, options: Options, end_time: float, max_steps: int, rounding: float
     ) -> tuple[Segment | None, FloatArray]:
-        """Integrate to the next event, or the end; `trouble` says why if neither is reached.
-
-        Return the segment, or None if it has no length; and q, v and impulses at its end.
-        """
+        """Return the segment up to the next event, None if without length, and y at its end."""
         y, knots = self.y, [self.t]
         coefficients: list[FloatArray] = []
         if end_time <= self.t:
             return None, y
-        solver = integrator(self.rates, self.t, y, end_time)
+        limits = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
+        solver = METHODS[options.method](self.rates, self.t, y, end_time, **limits)
         seen = self.see(self.t, y)
         while solver.status == "running" and self.num_steps < max_steps:
             message = solver.step()

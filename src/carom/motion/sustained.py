@@ -106,9 +106,8 @@ class ContactLaw:
     def best_forces(self, here: Dynamics, given: FloatArray, centered: bool = False) -> FloatArray:
         """Return forces (m, 2) with the same acceleration that are deepest in their cones.
 
-        The least of all margins may leave others open. If `centered`, the next least is made as
-        large as it can be, and so on: forces that stay at an edge without need would leave their
-        cone as soon as the load changes.
+        If `centered`, not only the least margin is made as large as it can be but the next one too,
+        and so on: forces at an edge without need would leave their cone as soon as loads change.
         """
         closed, stick = self._closed, self._stick
         k, n = len(closed), len(closed) + len(stick)

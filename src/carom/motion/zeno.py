@@ -60,11 +60,8 @@ def accumulation(
 def come_to_rest(
     here: Dynamics, v: FloatArray, mu: FloatArray, took_turns: BoolArray
 ) -> tuple[ContactLaw, FloatArray]:
-    """Return the modes and the velocity in which contacts that took turns end together.
-
-    Their normals come to rest by the smallest change, measured by energy; slip as slow as what is
-    lost ends too.
-    """
+    """Return the modes and the velocity in which contacts that took turns end together."""
+    # Normals come to rest by the smallest change, by energy; slip as slow as what is lost too.
     none = np.zeros(len(mu), np.bool_)
     closed = ContactLaw(np.where(took_turns, SMOOTH, FREE), mu, none)
     after = closed.project(here, v)

@@ -129,22 +129,16 @@ def keep(out: Path, exhibit: Exhibit, made: Made, effort: Effort, seconds: float
     folder = out / exhibit.name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / RECORD).unlink(missing_ok=True)
-    for name, figure in made.figures.items():
+    figures = {f"{name}.png": figure for name, figure in made.figures.items()}
+    tables = {f"{name}.csv": table for name, table in made.tables.items()}
+    for name, figure in figures.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=DPI)
-        write_atomically(folder / f"{name}.png", buffer.getvalue())
-    for name, table in made.tables.items():
-        write_atomically(folder / f"{name}.csv", _csv(table))
-    kept = Kept(
-        folder=folder,
-        remarks=made.remarks,
-        findings=made.findings,
-        figures=[f"{name}.png" for name in made.figures],
-        tables=[f"{name}.csv" for name in made.tables],
-        shown=[f"{name}.csv" for name, table in made.tables.items() if table.shown],
-        seconds=seconds,
-        quick=effort.quick,
-    )
+        write_atomically(folder / name, buffer.getvalue())
+    for name, table in tables.items():
+        write_atomically(folder / name, _csv(table))
+    files = [*figures], [*tables], [name for name, table in tables.items() if table.shown]
+    kept = Kept(folder, made.remarks, made.findings, *files, seconds, effort.quick)
     record = {"key": _key(effort), **asdict(kept), "folder": exhibit.name}
     write_atomically(folder / RECORD, (json.dumps(record, indent=2) + "\n").encode())
     return kept

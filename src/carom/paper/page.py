@@ -20,22 +20,19 @@ FEWER = (
     "Exhibits that were made with --quick have fewer samples and runs than the paper, so that sets "
     "look thinner and sentences about rare outcomes may fail."
 )
-MACHINE = (
-    f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
-    f"{os.cpu_count()} cores"
-)
 AS_PUBLISHED = "Samples are as many as in the paper."
 
 
 def write(out: Path, pairs: Sequence[tuple[Exhibit, Kept]], *, num_left: int) -> None:
     """Write the page of the exhibits that are there so far."""
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     template = Template(files("carom.paper").joinpath("page.html").read_text(encoding="utf-8"))
     text = template.substitute(
         version=__version__,
         agreeing=sum(one.num_agreeing for _, one in pairs),
         judged=sum(len(one.findings) for _, one in pairs),
         effort=FEWER if any(one.quick for _, one in pairs) else AS_PUBLISHED,
-        machine=html.escape(MACHINE),
+        machine=html.escape(f"Python {platform.python_version()} on {system}"),
         seconds=f"{sum(one.seconds for _, one in pairs):.0f}",
         unfinished=f"; {num_left} more are still to come" if num_left else "",
         contents="\n".join(_contents_row(exhibit, one) for exhibit, one in pairs),

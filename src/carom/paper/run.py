@@ -48,8 +48,11 @@ def reproduce(
     kept: list[Kept] = []
     for exhibit in chosen:
         progress = begin(exhibit) if begin is not None else lambda _done, _total: None
-        found = None if fresh else find(out, exhibit, effort)
-        kept.append(found if found is not None else _make(out, exhibit, effort, progress))
+        found, start = None if fresh else find(out, exhibit, effort), time.perf_counter()
+        if found is None:
+            made = exhibit.make(effort, progress)
+            found = keep(out, exhibit, made, effort, time.perf_counter() - start)
+        kept.append(found)
         page.write(out, _all_there(out), num_left=len(chosen) - len(kept))
     return kept
 
@@ -61,9 +64,3 @@ def _all_there(out: Path) -> list[tuple[Exhibit, Kept]]:
         found = (find(out, exhibit, Effort(quick)) for quick in (False, True))
         pairs += [(exhibit, kept) for kept in found if kept is not None][:1]
     return pairs
-
-
-def _make(out: Path, exhibit: Exhibit, effort: Effort, progress: Progress) -> Kept:
-    start = time.perf_counter()
-    made = exhibit.make(effort, progress)
-    return keep(out, exhibit, made, effort, time.perf_counter() - start)

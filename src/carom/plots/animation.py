@@ -149,18 +149,15 @@ class _Film:
         """Move all to time i; return what moved."""
         t, q = float(self.times[i]), self.q[i]
         self.stage.place(q)
-        self.closed.set_data(*contact_points(self.system, q)[self._closed_at(t)].T)
+        now = (each.modes for each in self.trajectory.segments if each.start <= t <= each.end)
+        closed = [i for i, mode in enumerate(next(now, ())) if mode != "free"]
+        self.closed.set_data(*contact_points(self.system, q)[closed].T)
         age = (t - self.flashes[:, 0]) / self.flash
         recent = (age >= 0.0) & (age < 1.0)
         self.stars.set_offsets(self.flashes[recent, 1:])
         self.stars.set_sizes(500.0 * (1.0 - age[recent]))
         self.clock.set_text(f"t = {t:.{self.digits}f} s")
         return self.closed, self.stars, self.clock
-
-    def _closed_at(self, t: float) -> list[int]:
-        """Return which contacts hold at a time."""
-        now = (each.modes for each in self.trajectory.segments if each.start <= t <= each.end)
-        return [i for i, mode in enumerate(next(now, ())) if mode != "free"]
 
 
 def _flashes(trajectory: Trajectory, system: PlanarSystem) -> Iterator[tuple[float, ...]]:

@@ -59,7 +59,7 @@ def plot_bundle(
         >>> carom.plots.plot_bundle(motions, Figure().subplots(), coordinate=2).get_ylabel()
         'angle [rad]'
     """
-    times, name = _times(bundle), _name(bundle, coordinate, of)
+    times, name = _axes(bundle, coordinate, of)
     values = (bundle.q_at if of == "q" else bundle.v_at)(times)[:, :, coordinate]
     through = 1.0
     for (share, percentiles), alpha in zip(BANDS.items(), ALPHAS, strict=True):
@@ -103,7 +103,7 @@ def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> 
     if not bundles:
         raise InvalidOption("bundles: expected at least one, got none")
     for i, (label, bundle) in enumerate(bundles.items()):
-        times, name = _times(bundle), _name(bundle, coordinate, "q")
+        times, name = _axes(bundle, coordinate, "q")
         spread = bundle.spread(times)[:, coordinate]
         ax.plot(times, spread, label=label, linewidth=1.8, **style.line(i))
     ax.set(xlabel=CLOCKS["t"], ylabel=style.literal(f"spread of {name}"))
@@ -112,11 +112,9 @@ def plot_spread(bundles: Mapping[str, Bundle], ax: Axes, *, coordinate: int) -> 
     return ax
 
 
-def _times(bundle: Bundle) -> FloatArray:
+def _axes(bundle: Bundle, coordinate: int, of: str) -> tuple[FloatArray, Name]:
+    """Return the times to draw at, and the name of a coordinate or velocity."""
     motions = bundle.trajectories
-    return np.linspace(motions[0].start_time, max(each.end_time for each in motions), TIMES)
-
-
-def _name(bundle: Bundle, coordinate: int, of: str) -> Name:
-    found = state_names(bundle.trajectories[0], checks.choice("of", of, ("q", "v")))
-    return found[checks.integer("coordinate", coordinate, 0, len(found) - 1)]
+    found = state_names(motions[0], checks.choice("of", of, ("q", "v")))
+    name = found[checks.integer("coordinate", coordinate, 0, len(found) - 1)]
+    return np.linspace(motions[0].start_time, max(x.end_time for x in motions), TIMES), name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from carom.systems.names import Name, names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from carom.outcomes.outcome_set import Projection
     from carom.problem import ImpactProblem
     from carom.systems.system import System
     from carom.typing import FloatArray, IntArray
@@ -128,12 +128,21 @@ class Drawing:
         self.names = names(self.system, self.problem.num_velocities, "v")
         if len(self.names) != self.problem.num_velocities:
             raise InvalidOption("system: expected the system of the impact, got another one")
-        self.paths = [] if self.samples is None else _paths(self.samples, self.num_paths)
+        self.paths: list[FloatArray] = []
+        # Where the law is not known, there are none.
+        with suppress(CaromError):
+            if self.samples is not None:
+                chosen = self.samples.v_post[_choose(self.samples, self.num_paths)]
+                self.paths = [self.samples.path_to(v).v for v in chosen]
 
     def draw(self, ax: Axes, x: Coordinate, y: Coordinate, *, zoom: bool = False) -> None:
         """Draw all but a legend; with `zoom`, the view is that of the outcomes."""
         view = View(self.problem, self.names, x, y)
-        way = _draw_paths(ax, view, self.paths) if self.paths else []
+        way = [view.points(path) for path in self.paths]
+        if way:
+            ax.add_collection(LineCollection(way, **style.PATHS))
+            # A line that is wide enough to be seen in the legend.
+            ax.plot([], [], color=style.LIGHT, linewidth=4, label="velocities on the way")
         ends = [outline for area in self.areas for outline in _draw_area(ax, view, area)]
         if self.samples is not None:
             ends.append(_draw_samples(ax, view, self.samples, OVER_EXACT if self.areas else None))
@@ -202,12 +211,6 @@ class View:
         """Return the coordinates (n, 2) of velocities (n, nv) or (nv,), free of rounding noise."""
         return self.without_noise(np.atleast_2d(v) @ self.rows.T)
 
-    def outlines(self, projection: Projection) -> list[FloatArray]:
-        """Return the outline (k, 2) of every polytope: a polygon, a segment or a point."""
-        sizes = [np.ptp(each, axis=0).max() for each in projection.polytopes]
-        pairs = zip(projection.polytopes, sizes, strict=True)
-        return [self.without_noise(x[:1] if d < FLAT * self.unit else x) for x, d in pairs]
-
     def without_noise(self, points: FloatArray) -> FloatArray:
         """Return points whose rounding errors about zero are zero."""
         return np.where(np.abs(points) < NOISE * self.unit, 0.0, points)
@@ -235,14 +238,6 @@ def _coordinate(
     )
 
 
-def _paths(samples: PointSet, num_paths: int) -> list[FloatArray]:
-    """Return the velocities (steps + 1, nv) of some paths; none where the law is not known."""
-    try:
-        return [samples.path_to(v).v for v in samples.v_post[_choose(samples, num_paths)]]
-    except CaromError:
-        return []
-
-
 def _choose(samples: PointSet, count: int) -> IntArray:
     """Return indices of outcomes, with rare kinds of endings as often as common ones."""
     _, slides, lifts = samples.contact_states
@@ -257,17 +252,12 @@ def _plot(ax: Axes, points: FloatArray, marks: style.Marks, label: str) -> None:
     ax.plot(points[:, 0], points[:, 1], label=label, **marks)
 
 
-def _draw_paths(ax: Axes, view: View, paths: list[FloatArray]) -> list[FloatArray]:
-    lines = [view.points(path) for path in paths]
-    ax.add_collection(LineCollection(lines, **style.PATHS))
-    # A line that is wide enough to be seen in the legend.
-    ax.plot([], [], color=style.LIGHT, linewidth=4, label="velocities on the way")
-    return lines
-
-
 def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
     """Draw polytopes; return their outlines."""
-    outlines = view.outlines(area.project(view.rows))
+    found = area.project(view.rows).polytopes
+    flat = [np.ptp(each, axis=0).max() < FLAT * view.unit for each in found]
+    pairs = zip(found, flat, strict=True)
+    outlines = [view.without_noise(each[:1] if is_point else each) for each, is_point in pairs]
     for outline in outlines:
         if len(outline) > 2:
             ax.add_patch(Polygon(outline, **style.POLYGON))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CLOSE = 1500
 """A motion is drawn with about this number of states beside those that it records."""
 CLOCKS = {"t": "time t [s]", "s": "parameter s [s or N s]"}
+_WORDS = {"q": "coordinates", "v": "velocities"}
 SHADES = "impacts"
 """Mark of the shades, by which they are found again."""
 FLAT = 1e-3
@@ -60,8 +61,7 @@ def plot_states(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('parameter s [s or N s]', 'angle [rad/s]')
     """
-    checks.choice("of", of, ("q", "v"))
-    found = state_names(trajectory, of)
+    found = state_names(trajectory, checks.choice("of", of, _WORDS))
     chosen = list(range(len(found)) if rows is None else rows)
     for row in chosen:
         checks.integer("rows", row, 0, len(found) - 1)
@@ -74,8 +74,9 @@ def plot_states(
         label = style.literal(str(found[row])) if labels is None else labels[i]
         values = getattr(states, of)[:, row]
         ax.plot(getattr(states, clock), values, label=label, **style.line(first + i))
-    word = "coordinates" if of == "q" else "velocities"
-    ax.set_ylabel(_axis_label([found[row] for row in chosen], word))
+    word, units = _WORDS[of], style.units(found[row] for row in chosen)
+    several = f"{word} [{units}]" if units else word
+    ax.set_ylabel(style.literal(str(found[chosen[0]])) if len(chosen) == 1 else several)
     if len(ax.lines) > 1:
         ax.legend(frameon=False)
     return ax
@@ -100,10 +101,16 @@ def plot_rates(trajectory: Trajectory, ax: Axes) -> Axes:
         'rate by s [1]'
     """
     mark_impacts(trajectory, ax, "s")
-    pieces = [
-        _segment_rates(states) if isinstance(part, Segment) else _impact_rates(states)
-        for part, states in zip(trajectory.parts, part_states(trajectory), strict=True)
-    ]
+    pieces = []
+    for part, states in zip(trajectory.parts, part_states(trajectory), strict=True):
+        s, rate = states.s, states.rate[..., 0]
+        if isinstance(part, Segment):
+            # A second takes 1 + Σ λ_n of s.
+            pieces.append((s, rate / (1.0 + rate.sum(axis=1, keepdims=True))))
+        else:
+            # Rates are constant within a step; one without any impulse takes up nothing of s.
+            keep = np.repeat(np.diff(s) > 0.0, 2)
+            pieces.append((np.repeat(s, 2)[1:-1][keep], np.repeat(rate[:-1], 2, axis=0)[keep]))
     s, normal = (np.concatenate(column) for column in zip(*pieces, strict=True))
     ax.plot(s, 1.0 - normal.sum(axis=1), color=style.DARK, linewidth=1.2, label="dt/ds")
     for i, name in enumerate(trajectory.contacts):
@@ -204,15 +211,17 @@ def plot_phase(
     checks.integer("coordinate", coordinate, 0, trajectory.layout.nq - 1)
     # A motion is two lines: its segments and its impacts.
     own = style.CYCLE[len(ax.lines) // 2 % len(style.CYCLE)] if color is None else color
+    # Where there are fewer velocities than coordinates, a rate is none of them.
+    is_velocity = trajectory.layout.nq == trajectory.layout.nv
+    system = trajectory.system if is_velocity else trajectory.require_system()
     pieces: dict[type, list[FloatArray]] = {Segment: [], Impact: []}
-    for part, states in zip(trajectory.parts, part_states(trajectory), strict=True):
-        both = states.q, _coordinate_rates(trajectory, states)
-        pieces[type(part)].append(np.column_stack([each[:, coordinate] for each in both]))
+    for part, (_, _, q, v, *_) in zip(trajectory.parts, part_states(trajectory), strict=True):
+        pairs = zip(q, v, strict=True)
+        rates = v if system is None else np.array([system.velocity_map(a) @ b for a, b in pairs])
+        pieces[type(part)].append(np.column_stack([q[:, coordinate], rates[:, coordinate]]))
     ax.plot(*_interrupted(pieces[Segment]).T, color=own, label=label)
     ax.plot(*_interrupted(pieces[Impact]).T, color=own, **style.JUMP)
     position = state_names(trajectory, "q")[coordinate]
-    # Where there are fewer velocities than coordinates, a rate is none of them.
-    is_velocity = trajectory.layout.nq == trajectory.layout.nv
     rate = state_names(trajectory, "v")[coordinate] if is_velocity else position
     ax.set(xlabel=style.literal(str(position)), ylabel=style.literal(f"rate of {rate}"))
     return ax
@@ -236,29 +245,25 @@ def mark_impacts(trajectory: Trajectory, ax: Axes, clock: str) -> None:
 
 
 def part_states(trajectory: Trajectory, num: int = CLOSE) -> list[States]:
-    """Return the states of each part: close to each other in segments, all steps of impacts.
-
-    A part ends in the state in which the next one begins, before its impulses act.
-    """
+    """Return the states of each part: close to each other in segments, all steps of impacts."""
     interval = (trajectory.end_time - trajectory.start_time) / num or 1.0
     found, row = [], 0
     for part in trajectory.parts:
+        count = len(part.knots if isinstance(part, Segment) else part.v)
         if isinstance(part, Segment):
-            count = int(np.ceil((part.end - part.start) / interval)) + 1
-            t = np.union1d(part.knots, np.linspace(part.start, part.end, count))
+            close = int(np.ceil((part.end - part.start) / interval)) + 1
+            t = np.union1d(part.knots, np.linspace(part.start, part.end, close))
             found.append(trajectory.segment_states(part, t))
-            row += len(part.knots)
         else:
-            rows = slice(row, row + len(part.v))
-            found.append(States(*(column[rows] for column in trajectory.states)))
-            row += len(part.v)
+            # It begins in the state in which the part before it ends, before its impulses act.
+            found.append(States(*(column[row : row + count] for column in trajectory.states)))
+        row += count
     return found
 
 
 def all_states(trajectory: Trajectory) -> States:
     """Return the states of all parts in one."""
-    columns = zip(*part_states(trajectory), strict=True)
-    return States(*(np.concatenate(column) for column in columns))
+    return States(*map(np.concatenate, zip(*part_states(trajectory), strict=True)))
 
 
 def impact_spans(trajectory: Trajectory) -> FloatArray:
@@ -268,39 +273,7 @@ def impact_spans(trajectory: Trajectory) -> FloatArray:
     return np.array(spans).reshape(-1, 2)
 
 
-def _axis_label(found: list[Name], word: str) -> str:
-    """Return what an axis shows: the name of one row, or a word for several with their units."""
-    if len(found) == 1:
-        return style.literal(str(found[0]))
-    units = style.units(found)
-    return f"{word} [{units}]" if units else word
-
-
-def _segment_rates(states: States) -> tuple[FloatArray, FloatArray]:
-    """Return s and the normal impulses' rates by s: a second takes 1 + Σ λ_n of it."""
-    force = states.rate[..., 0]
-    return states.s, force / (1.0 + force.sum(axis=1, keepdims=True))
-
-
-def _impact_rates(states: States) -> tuple[FloatArray, FloatArray]:
-    """Return both ends of each step, and its rates twice, since they are constant within it."""
-    # A step without any impulse takes up nothing of s, and has no rates.
-    keep = np.repeat(np.diff(states.s) > 0.0, 2)
-    s = np.repeat(states.s, 2)[1:-1]
-    return s[keep], np.repeat(states.rate[:-1, :, 0], 2, axis=0)[keep]
-
-
 def _interrupted(pieces: list[FloatArray]) -> FloatArray:
     """Return curves (n, 2) as one, with a gap between two."""
     gap = np.full((1, 2), np.nan)
     return np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))])
-
-
-def _coordinate_rates(trajectory: Trajectory, states: States) -> FloatArray:
-    system, layout = trajectory.system, trajectory.layout
-    if system is not None:
-        pairs = zip(states.q, states.v, strict=True)
-        return np.array([system.velocity_map(q) @ v for q, v in pairs])
-    if layout.nq != layout.nv:
-        trajectory.require_system()
-    return states.v

@@ -18,7 +18,7 @@ from carom.motion.trajectory import Trajectory
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.plots import style
 from carom.plots.bundle import plot_bundle
-from carom.plots.contact_velocities import Coordinate, Drawing, default_coordinates
+from carom.plots.contact_velocities import Drawing, default_coordinates
 from carom.plots.motion import plot_energy, plot_impulses, plot_states
 from carom.problem import ImpactProblem
 
@@ -71,7 +71,9 @@ def outcomes_overview(
         ['tangential velocity of B [m/s]', 'body velocities [m/s, rad/s]']
     """
     drawing = Drawing(outcomes, exact, simultaneous, sequential, num_paths, system)
-    pairs = _views(drawing.problem)
+    names, tangents = drawing.problem.contacts, range(1, 1 + drawing.problem.num_tangents)
+    pairs = [default_coordinates(drawing.problem)] if len(names) > 1 else []
+    pairs += [((name, i), (name, 0)) for name in names for i in tangents]
     views = [(*pair, False) for pair in pairs]
     views += [(*pair, True) for pair in pairs if drawing.is_small(*pair)]
     count = len(views) + 1
@@ -209,9 +211,3 @@ def _legend_outside(figure: Figure, most: int) -> None:
     handles, labels = figure.axes[0].get_legend_handles_labels()
     ncols = math.ceil(len(labels) / math.ceil(len(labels) / most))
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
-
-
-def _views(problem: ImpactProblem) -> list[tuple[Coordinate, Coordinate]]:
-    tangents = range(1, 1 + problem.num_tangents)
-    first = [default_coordinates(problem)] if problem.num_contacts > 1 else []
-    return first + [((name, i), (name, 0)) for name in problem.contacts for i in tangents]

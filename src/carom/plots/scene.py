@@ -85,17 +85,13 @@ def plot_scene(
         view = _draw_arrows(moving, ax, view, seconds)
     draw_ground(planar, ax, view)
     if contacts:
-        _draw_contacts(planar, q, ax)
+        beside: style.Marks = {"xytext": (6, 6), "textcoords": "offset points"} | style.NAME
+        here = zip(planar.contacts, contact_points(planar, q), planar.gap(q), strict=True)
+        for name, (x, y), gap in here:
+            ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
+            ax.annotate(style.literal(name), (x, y), **beside)
     ax.set(xlim=view[:, 0], ylim=view[:, 1], aspect="equal", xlabel="x [m]", ylabel="y [m]")
     return ax
-
-
-def _draw_contacts(system: PlanarSystem, q: ArrayLike, ax: Axes) -> None:
-    here = zip(system.contacts, contact_points(system, q), system.gap(q), strict=True)
-    for name, (x, y), gap in here:
-        ax.plot([x], [y], **(style.TOUCHING if gap <= TOUCHES else style.APART))
-        beside: style.Marks = {"xytext": (6, 6), "textcoords": "offset points"}
-        ax.annotate(style.literal(name), (x, y), **beside, **style.NAME)
 
 
 def _draw_arrows(
@@ -167,13 +163,10 @@ class Stage:
 
 
 def view_of(system: PlanarSystem, configurations: Sequence[ArrayLike]) -> FloatArray:
-    """Return the lower left and the upper right corner (2, 2) of all that is to be seen [m].
-
-    Half-planes are in it where a contact point is near them.
-    """
+    """Return the lower left and the upper right corner (2, 2) of all that is to be seen [m]."""
     seen = np.concatenate([_corners(system, q) for q in configurations])
     size = float(np.ptp(seen, axis=0).max()) or 1.0
-    # Contacts of two discs have no foot beside their own point.
+    # Half-planes are seen where a contact is near them; contacts of two discs have no other foot.
     pairs = system.contact_pairs
     planes = [x.plane.normal if isinstance(x, PlaneContact) else (0.0, 0.0) for x in pairs]
     normals = np.array(planes).reshape(-1, 2)

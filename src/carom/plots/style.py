@@ -81,10 +81,8 @@ FLASH |= {"zorder": 6.0}
 
 
 def line(i: int) -> Marks:
-    """Return colour and marker of line i of several, which are all different up to 56.
-
-    Dashes are left to what a line means, such as tangential impulses.
-    """
+    """Return colour and marker of line i of several, which are all different up to 56."""
+    # Dashes are left to what a line means, such as tangential impulses.
     marks = {"color": CYCLE[i % len(CYCLE)]}
     marker = MARKERS[i // len(CYCLE) % len(MARKERS)]
     # Spread along the line, and not at the same places as those of its neighbour.

@@ -53,8 +53,6 @@ class CompliantImpact:
         >>> impact = law.run(block.system, block.q, block.v)
         >>> impact.status, bool(impact.v_post[2] < 0.0), impact.outcome().labels
         ('over', True, ('stiffness 1e+07, 1e+06 N/m',))
-        >>> impact.touched_at.tolist(), impact.share_before("A", "B")
-        ([0.0, 0.0], 0.0)
     """
 
     system: System
@@ -183,11 +181,8 @@ class Run:
         return CompliantImpact(self.system, self.k, *motion, self.touched_at, status)
 
     def _integrate(self) -> str | None:
-        """Integrate until the impact ends, and return its status, or until a contact touches.
-
-        There a force begins with a jump, and the integrator is started anew. When a contact parts
-        its force is zero already.
-        """
+        """Integrate until the impact ends, and return its status, or until a contact touches."""
+        # There a force begins with a jump; when a contact parts its force is zero already.
         if self.t[-1] >= self.end:
             return "time limit"
         start, accuracy = (self.t[-1], self.y[-1]), {"rtol": self.law.rtol, "atol": self.atol}
@@ -261,10 +256,8 @@ class Run:
         return out
 
     def _jacobian(self, t: float, y: FloatArray) -> FloatArray:
-        """Return d rates / dy, but for what comes from turning, which is small beside k and c.
-
-        Differences would not do: friction turns over within eps, far below their step.
-        """
+        """Return d rates / dy, but for what comes from turning, which is small beside k and c."""
+        # Differences would not do: friction turns over within eps, far below their step.
         _, _, here, _, v_t, f_n, _ = self._state(t, y)
         nq, end, eps = self.nq, self.end_v, self.law.friction_speed
         J_n, J_t = here.J_n, here.J_t[:, 0]

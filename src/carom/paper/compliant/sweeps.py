@@ -138,18 +138,17 @@ def _sweep(
         if progress is not None:
             progress(len(runs), len(values))
     v_post = np.array([each.v_post for each in runs])
-    shares = np.array([_first_share(each) for each in runs])
-    return CompliantSweep(values, tuple(runs), v_post, shares)
+    shares = []
+    for each in runs:
+        first, second = np.argsort(each.touched_at, kind="stable")[:2]
+        names = each.system.contacts
+        shares.append(each.share_before(names[first], names[second]))
+    return CompliantSweep(values, tuple(runs), v_post, np.array(shares))
 
 
 def _spread(num: int) -> FloatArray:
     """Return numbers from -1 to 1."""
     return np.linspace(-1.0, 1.0, checks.integer("num", num, 2))
-
-
-def _first_share(run: CompliantImpact) -> float:
-    first, second = np.argsort(run.touched_at, kind="stable")[:2]
-    return run.share_before(run.system.contacts[first], run.system.contacts[second])
 
 
 def _checked_law(scene: Scene, law: Compliant | None) -> tuple[Compliant, float]:

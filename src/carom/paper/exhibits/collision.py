@@ -107,23 +107,19 @@ class Evolution:
 
     def tables(self) -> dict[str, Table]:
         """Return the data of the figure, and how far each way of computing reaches."""
+        problem, paths = self.collision.problem, []
+        for i in range(min(200, len(self.outcomes))):
+            v_c = flat(problem.contact_velocity(self.outcomes.path(i).v))
+            paths += [[i, k, *values] for k, values in enumerate(v_c)]
         tables = {
             "ranges": self.ranges(),
             "samples": point_table(self.outcomes, MOST_ROWS),
-            "paths": self.paths(),
+            "paths": Table(("sample", "step", *headings(problem)), paths),
             "simultaneous": point_table(self.collision.simultaneous),
             "sequential": point_table(self.collision.sequential),
         }
         exact = self.collision.exact_if_few
         return tables if exact is None else tables | {"exact": exact_table(exact)}
-
-    def paths(self) -> Table:
-        """Return velocities on the way of some samples."""
-        problem, rows = self.collision.problem, []
-        for i in range(min(200, len(self.outcomes))):
-            v_c = flat(problem.contact_velocity(self.outcomes.path(i).v))
-            rows += [[i, k, *values] for k, values in enumerate(v_c)]
-        return Table(("sample", "step", *headings(problem)), rows)
 
     def ranges(self) -> Table:
         """Return the least and the largest of each contact velocity, by each way of computing."""

@@ -157,7 +157,9 @@ def _made(collision: Collision, states: list[State], remarks: str, *findings: Fi
     scene, problem = collision.scene, collision.problem
     assert isinstance(scene.system, PlanarSystem)
     width, height = np.ptp(view_of(scene.system, [scene.q]), axis=0)
-    columns = _columns(len(states), height / width)
+    columns = 2 if height / width < 0.5 else (4 if len(states) == 4 else 3)
+    # Slender ones take less room.
+    columns = len(states) if height / width > 1.5 else columns
     rows = -(-len(states) // columns)
     size = (WIDTH, rows * (WIDTH / columns * min(height / width, 1.6) + 1.0))
     figure = Figure(figsize=size, layout="constrained")
@@ -172,10 +174,3 @@ def _made(collision: Collision, states: list[State], remarks: str, *findings: Fi
     cells = [[title, *row, *v.tolist()] for (title, v), row in zip(states, v_c, strict=True)]
     table = Table(names, cells)
     return Made(remarks, {"scenes": figure}, {"velocities": table}, findings)
-
-
-def _columns(count: int, slenderness: float) -> int:
-    """Return how many pictures to put side by side: slender ones take less room."""
-    if slenderness > 1.5:
-        return count
-    return 2 if slenderness < 0.5 else (4 if count == 4 else 3)

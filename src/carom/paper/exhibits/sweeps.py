@@ -47,7 +47,7 @@ def stiffness(effort: Effort, progress: Progress) -> Made:
         "Agrees: how the two corners share the impulse is decided by a ratio of stiffness that "
         "nobody knows, and every point of the set is some ratio's outcome."
     )
-    return _made(sweep, exact, "stiffness ratio k_A / k_B", remarks, findings, LogNorm)
+    return _made(sweep, "stiffness ratio k_A / k_B", LogNorm, remarks, *findings)
 
 
 @exhibit("angle-sweep", "Figure 12, bottom (fig:block_sensitivity)", 30.0, quickly=6.0)
@@ -76,7 +76,7 @@ def angle(effort: Effort, progress: Progress) -> Made:
         "is that of the flat block; a tilted block's own set is a little larger, which is the "
         "excess that the paper notes."
     )
-    return _made(sweep, exact, "angle [deg]", remarks, findings, Normalize)
+    return _made(sweep, "angle [deg]", Normalize, remarks, *findings)
 
 
 def _reaches(sentence: str, normal: FloatArray, most: FloatArray) -> Finding:
@@ -92,13 +92,9 @@ def _reaches(sentence: str, normal: FloatArray, most: FloatArray) -> Finding:
 
 
 def _made(
-    sweep: CompliantSweep,
-    exact: PolyhedralSet,
-    label: str,
-    remarks: str,
-    findings: tuple[Finding, ...],
-    scale: type[Normalize],
+    sweep: CompliantSweep, label: str, scale: type[Normalize], remarks: str, *findings: Finding
 ) -> Made:
+    exact = collide("rocking-block").exact
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
     draw(figure.add_subplot(), sweep, exact, label, scale)
     share = "share of the first corner's impulse before the second touches"
@@ -111,10 +107,7 @@ def _made(
 def draw(
     ax: Axes, sweep: CompliantSweep, exact: PolyhedralSet, label: str, scale: type[Normalize]
 ) -> Axes:
-    """Draw the normal velocities that compliant impacts end with, over the set of rigid ones.
-
-    Colours show the number that was varied, on a scale such as `LogNorm`.
-    """
+    """Draw the normal velocities of compliant impacts over the set; colours show what varies."""
     # What comes before the impact lies far off, and would shrink what is to be seen.
     Drawing(None, exact).draw(ax, *NORMALS, zoom=True)
     ends = exact.problem.contact_velocity(sweep.v_post)[..., 0]

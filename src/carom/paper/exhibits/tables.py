@@ -68,14 +68,13 @@ def performance(effort: Effort, progress: Progress) -> Made:
     rows = {}
     for name, published in PUBLISHED.items():
         collision = collide(name, STACK_MASS if name == "disk-stack" else None)
+        is_small = collision.exact_if_few is not None
         rows[name] = Row(
             published,
             lemke=measure(collision, effort, draw="uniform", selection="lemke"),
             random=measure(collision, effort, draw="uniform", selection="random"),
             own=measure(collision, effort),
-            exact=None
-            if collision.exact_if_few is None
-            else _least_seconds(RouthExact(), collision),
+            exact=_least_seconds(RouthExact(), collision) if is_small else None,
         )
         progress(len(rows), len(PUBLISHED))
     fewer = [row.lemke.steps <= row.published.steps for row in rows.values()]
