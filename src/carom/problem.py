@@ -153,7 +153,7 @@ class ImpactProblem(Saved):
         tangents = ["tangential"] if self.num_tangents == 1 else ["tangent 1", "tangent 2"]
         head = ["contact", "mu", *(f"{each} before [m/s]" for each in ["normal", *tangents])]
         energy = f"kinetic energy before: {self.kinetic_energy(self.v_pre):.4g} J"
-        return notebook.page(repr(self), head, rows, [energy])
+        return notebook.page(repr(self), head, rows, [energy], figure_of=self)
 
     @property
     def num_contacts(self) -> int:

@@ -12,8 +12,7 @@ from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.kinds import describe_kinds
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import change_velocity, nothing_acts
-from carom.stepping.simultaneous import solve_simultaneous
+from carom.stepping import change_velocity, nothing_acts, solve_simultaneous
 
 
 @final

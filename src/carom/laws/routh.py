@@ -7,21 +7,15 @@ from typing import final
 
 import numpy as np
 
-from carom import checks
+from carom import checks, stepping
 from carom.contact_space import impulse_basis
 from carom.errors import ImpactNotResolved, InvalidOption
-from carom.kernels.draws import POINTS
-from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.kernels.tolerances import RESIDUAL
 from carom.laws.law import ImpactLaw
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import AnySampler, prepare_sampler
-from carom.stepping.pieces import mode_names
-from carom.stepping.sampler import DRAWS, SELECTIONS, Progress, Runs, Sampler
-from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 JUDGED_AT_ONCE = 2**16
@@ -99,7 +93,7 @@ class Routh(ImpactLaw):
     points: FloatArray | None = None
     epsilon: float | None = None
     num_threads: int | None = None
-    progress: Progress | None = field(default=None, metadata={"saved": False})
+    progress: stepping.Progress | None = field(default=None, metadata={"saved": False})
     until: tuple[float, float, float] | None = None
     norm: str = "contact"
     max_samples: int = 2**22
@@ -114,8 +108,8 @@ class Routh(ImpactLaw):
             if getattr(self, name) is not None:
                 checks.integer(name, getattr(self, name), 1)
         checks.integer("seed", self.seed, 0, 2**53 - 1)
-        checks.choice("draw", self.draw, DRAWS)
-        checks.choice("selection", self.selection, SELECTIONS)
+        checks.choice("draw", self.draw, stepping.DRAWS)
+        checks.choice("selection", self.selection, stepping.SELECTIONS)
         for name in ("step_impulse", "epsilon"):
             if getattr(self, name) is not None:
                 checks.positive(name, getattr(self, name))
@@ -138,7 +132,7 @@ class Routh(ImpactLaw):
         else:
             runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
         totals, statuses, steps = runs
-        finished = statuses == FINISHED
+        finished = statuses == stepping.FINISHED
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
         stays = not problem.is_colliding(problem.v_pre) and not problem.without_collision
@@ -162,10 +156,12 @@ class Routh(ImpactLaw):
         """Prepare to run samples of this law again by their numbers."""
         return SampleReplay(problem, self._prepare(problem))
 
-    def _prepare(self, problem: ImpactProblem) -> AnySampler:
-        return prepare_sampler(problem, self._rule(problem), self.num_samples)
+    def _prepare(self, problem: ImpactProblem) -> stepping.AnySampler:
+        return stepping.prepare_sampler(problem, self._rule(problem), self.num_samples)
 
-    def _run(self, problem: ImpactProblem, sampler: AnySampler, first: int, count: int) -> Runs:
+    def _run(
+        self, problem: ImpactProblem, sampler: stepping.AnySampler, first: int, count: int
+    ) -> stepping.Runs:
         """Run samples from number `first` on; impulses are in N s."""
         report = self.progress
 
@@ -173,36 +169,47 @@ class Routh(ImpactLaw):
             if report is not None:
                 report(first + done, first + all_)
 
-        totals, statuses, steps = begin_at(sampler, first).run(count, self.num_threads, progress)
+        runs = stepping.begin_at(sampler, first).run(count, self.num_threads, progress)
+        return self._judge(problem, *runs, may_fail=first > 0)
+
+    def _judge(
+        self,
+        problem: ImpactProblem,
+        totals: FloatArray,
+        statuses: IntArray,
+        steps: IntArray,
+        may_fail: bool = False,
+    ) -> stepping.Runs:
+        """Return runs in N s, with what is not physical marked as failed."""
         totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
         _fail_what_is_not_physical(problem, totals, statuses)
-        if first == 0 and not (statuses == FINISHED).any():
+        if not may_fail and not (statuses == stepping.FINISHED).any():
             raise ImpactNotResolved(
                 "no sample ended: " + "; ".join(self._reasons(statuses)), problem
             )
         return totals, statuses, steps
 
     def _run_until(
-        self, problem: ImpactProblem, sampler: AnySampler, goal: Goal
-    ) -> tuple[Runs, Holdout]:
+        self, problem: ImpactProblem, sampler: stepping.AnySampler, goal: stepping.Goal
+    ) -> tuple[stepping.Runs, Holdout]:
         """Run samples until fresh ones prove the requested bound, or there are max_samples."""
         to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
-        batches: list[Runs] = []
+        batches: list[stepping.Runs] = []
 
         def draw(first: int, count: int) -> FloatArray:
             batches.append(self._run(problem, sampler, first, count))
             totals, statuses, _ = batches[-1]
-            return totals[statuses == FINISHED] @ to_points.T
+            return totals[statuses == stepping.FINISHED] @ to_points.T
 
-        count = whole_turns(sampler, self.num_samples)
-        holdout = draw_until(draw, count, goal, self.num_threads)
+        count = stepping.whole_turns(sampler, self.num_samples)
+        holdout = stepping.draw_until(draw, count, goal, self.num_threads)
         totals, statuses, steps = (np.concatenate(part) for part in zip(*batches, strict=True))
         return (totals, statuses, steps), holdout
 
-    def _goal(self, until: tuple[float, float, float]) -> Goal:
+    def _goal(self, until: tuple[float, float, float]) -> stepping.Goal:
         if self.points is not None:
             raise InvalidOption("until: expected draws, got points, which cannot be continued")
-        return Goal.check(until, self.norm, self.max_samples, self.num_samples)
+        return stepping.Goal.check(until, self.norm, self.max_samples, self.num_samples)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Run one sample with another seed and return its path; with points, the seed picks a row.
@@ -214,18 +221,22 @@ class Routh(ImpactLaw):
         Raises:
             ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
-        law = replace(self, num_samples=1, seed=seed, num_threads=1, progress=None, until=None)
+        law = replace(self, num_samples=1, seed=seed, progress=None, until=None)
         if self.points is not None:
             row = int(np.random.default_rng(seed).integers(len(self.points)))
             law = replace(law, points=self.points[row : row + 1])
-        outcomes = law.resolve(problem)
-        return outcomes.path_to(outcomes.v_post[0])
+        sampler = law._prepare(problem)
+        runs, record = sampler.draw()
+        num_steps = int(law._judge(problem, *runs)[2][0])
+        if num_steps > len(record):
+            record = sampler.record(0, num_steps)
+        return _path(problem, record[:num_steps])
 
-    def sampler(self, problem: ImpactProblem) -> Sampler:
+    def sampler(self, problem: ImpactProblem) -> stepping.Sampler:
         """Prepare the kernels for a problem that collides."""
-        return Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
+        return stepping.Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
 
-    def _rule(self, problem: ImpactProblem) -> Rule:
+    def _rule(self, problem: ImpactProblem) -> stepping.Rule:
         """Return the start and the steps of samples, dimensionless."""
         space = problem.space
         m = space.num_contacts
@@ -236,13 +247,13 @@ class Routh(ImpactLaw):
                 f"{points.shape[1]}"
             )
         step = self._step(problem)
-        return Rule(
+        return stepping.Rule(
             v_c=problem.start,
             caps=step / space.impulse_unit,
             last_caps=self._last_impulse(problem) / space.impulse_unit,
             max_steps=self._max_steps(problem) if self.points is None else points.shape[1] // m,
-            draw=DRAWS[self.draw] if self.points is None else POINTS,
-            selection=SELECTIONS[self.selection],
+            draw=stepping.DRAWS[self.draw] if self.points is None else stepping.POINTS,
+            selection=stepping.SELECTIONS[self.selection],
             seed=int(self.seed),
             points=points,
         )
@@ -269,8 +280,8 @@ class Routh(ImpactLaw):
     def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
         reasons = []
         count = len(statuses)
-        late = int((statuses == UNFINISHED).sum())
-        failed = int((statuses == FAILED).sum())
+        late = int((statuses == stepping.UNFINISHED).sum())
+        failed = int((statuses == stepping.FAILED).sum())
         if late:
             reasons.append(
                 f"{late:,} of {count:,} samples still collided after the last step; "
@@ -297,7 +308,7 @@ def _fail_what_is_not_physical(
         with np.errstate(over="ignore", invalid="ignore"):
             gained = ~(problem.kinetic_energy(v_post) <= limit)
         wrong = approaching.any(axis=1) | gained
-        statuses[part][(statuses[part] == FINISHED) & wrong] = FAILED
+        statuses[part][(statuses[part] == stepping.FINISHED) & wrong] = stepping.FAILED
 
 
 def _check_points(points: ArrayLike) -> FloatArray:
@@ -315,17 +326,19 @@ class SampleReplay:
     """Run samples of a problem again by their numbers."""
 
     problem: ImpactProblem
-    sampler: AnySampler
+    sampler: stepping.AnySampler
 
     def path(self, number: int, num_steps: int) -> ImpactPath:
         """Return the path of a sample, given its number and its number of steps."""
-        problem = self.problem
-        m, c = problem.num_contacts, len(problem.J)
-        record = self.sampler.record(number, num_steps)
-        unit = np.repeat(problem.space.impulse_unit, problem.space.width)
-        return ImpactPath.of_impulses(
-            problem,
-            record[:, c : 2 * c] * unit,
-            (mode_names(row, problem.space.directions) for row in record[:, 2 * c + m : -1]),
-            record[:, 2 * c : 2 * c + m] * problem.space.impulse_unit,
-        )
+        return _path(self.problem, self.sampler.record(number, num_steps))
+
+
+def _path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:
+    """Return the path of a sample from what each of its steps did."""
+    m, c, space = problem.num_contacts, len(problem.J), problem.space
+    return ImpactPath.of_impulses(
+        problem,
+        record[:, c : 2 * c] * np.repeat(space.impulse_unit, space.width),
+        (stepping.mode_names(row, space.directions) for row in record[:, 2 * c + m : -1]),
+        record[:, 2 * c : 2 * c + m] * space.impulse_unit,
+    )

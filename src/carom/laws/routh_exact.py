@@ -18,7 +18,7 @@ from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import nothing_acts
+from carom.stepping import nothing_acts
 
 SMALL_STEP = 0.01
 """Step of the samples inside an outer set, and about their error, in stopping impulses."""

@@ -11,7 +11,7 @@ from carom.errors import InvalidProblem
 from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import change_velocity, nothing_acts
+from carom.stepping import change_velocity, nothing_acts
 from carom.typing import FloatArray
 
 

@@ -17,8 +17,7 @@ from carom.laws.law import ImpactLaw
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
-from carom.stepping.at_rest import nothing_acts
-from carom.stepping.pieces import modes_and_impulses
+from carom.stepping import modes_and_impulses, nothing_acts
 from carom.typing import FloatArray
 
 MOST_BRANCHES = 1000

@@ -42,14 +42,11 @@ class PolyhedralSet(OutcomeSet):
     Examples:
         A block lands flat with 1 m/s.
 
-        >>> import numpy as np
         >>> import carom
         >>> block = carom.scenes.load("rocking-block", speed=1.0).problem
         >>> outcomes = carom.RouthExact().resolve(block)
         >>> outcomes.kinds
         ('A lifts, B sticks', 'A sticks, B lifts', 'A sticks, B sticks')
-        >>> outcomes.contains([0.0, 0.0, 0.0]), round(outcomes.distance(block.v_pre), 9)
-        (True, 1.0)
         >>> fastest = outcomes.maximizer(block.J_n[0])
         >>> round(outcomes.support(block.J_n[0]), 9), fastest.round(3).tolist()
         (0.21, [0.21, 0.105, -0.21])
@@ -59,18 +56,9 @@ class PolyhedralSet(OutcomeSet):
         then A lifts, B sticks
         >>> outcomes.contact_bounds()[:, 0, 1].round(9).tolist(), outcomes.outer_excess
         ([0.21, 0.21], None)
-        >>> bool(outcomes.contains(outcomes.sample(10, rng=0)).all())
-        True
-        >>> sorted(map(len, outcomes.project(block.J_n).polytopes))
-        [1, 2, 2]
-        >>> print(outcomes.summary().splitlines()[0])
-        Routh, exact: every way in which the impact can end, and nothing else (3 polytopes)
-
-        The simultaneous law knows one outcome only, rest:
-
         >>> rest = carom.AnitescuPotra().resolve(block)
-        >>> round(outcomes.hausdorff(rest), 3), round(float(np.linalg.norm(fastest)), 3)
-        (0.315, 0.315)
+        >>> round(outcomes.hausdorff(rest), 3)
+        0.315
     """
 
     problem: ImpactProblem

@@ -210,13 +210,23 @@ class StartedSampler:
                 progress(done, num_samples)
         return totals, statuses, steps + 1
 
+    def draw(self) -> tuple[Runs, FloatArray]:
+        """Run the first sample, and return what its first steps did as well."""
+        (totals, statuses, steps), rest = self.samplers[self.shift].draw()
+        totals += self.steps.impulses[self.shift]
+        return (totals, statuses, steps + 1), np.vstack([self._first(self.shift), rest])
+
     def record(self, sample: int, num_steps: int) -> FloatArray:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
         k = (sample + self.shift) % len(self.steps)
         rest = self.samplers[k].record(sample // len(self.steps), num_steps - 1)
+        return np.vstack([self._first(k), rest])
+
+    def _first(self, k: int) -> FloatArray:
+        """Return what first step k does."""
         steps = self.steps
-        first = np.concatenate([steps.v_c[k], steps.impulses[k], steps.caps[k], steps.modes[k]])
-        return np.vstack([np.append(first, -1.0), rest])
+        row = (steps.v_c[k], steps.impulses[k], steps.caps[k], steps.modes[k], [-1.0])
+        return np.concatenate(row)
 
 
 AnySampler = Sampler | StartedSampler

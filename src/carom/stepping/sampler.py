@@ -31,6 +31,7 @@ TRIAL_SAMPLES = 1024
 WORTH_A_TRIAL = 2**16
 TRIAL_STEPS = 50
 TRIAL_SEED = 2**53
+RECORDED = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +94,22 @@ class Sampler:
                 progress(done, num_samples)
         return results
 
+    def draw(self) -> tuple[Runs, FloatArray]:
+        """Run the first sample, and return what its first `RECORDED` steps did as well."""
+        results, record = self._record(0, 1, min(self.rule.max_steps + 1, RECORDED))
+        return results, record[0]
+
     def record(self, sample: int, num_steps: int) -> FloatArray:
         """Run one sample again and return what each step did; see `carom.kernels.paths`."""
-        return self._record(sample, 1, num_steps)[0]
+        return self._record(sample, 1, num_steps)[1][0]
 
-    def _record(self, first: int, num_samples: int, num_steps: int) -> FloatArray:
-        """Run some samples and return what their steps did, -1 beyond the last."""
+    def _record(self, first: int, num_samples: int, num_steps: int) -> tuple[Runs, FloatArray]:
+        """Run some samples, and return what their steps did as well, -1 beyond the last."""
         c, m = len(self.rule.v_c), self.space.num_contacts
         record = np.full((num_samples, num_steps, 2 * c + 2 * m + 1), -1.0)
-        self._call(first, *empty_results(num_samples, c), record)
-        return record
+        results = empty_results(num_samples, c)
+        self._call(first, *results, record)
+        return results, record
 
     def _call(self, first: int, *results: FloatArray | IntArray) -> None:
         sizes = tables.extents(self.space), tables.single_extents(self.space)
@@ -148,7 +155,7 @@ def _run_trial(sampler: Sampler, num_samples: int) -> tables.Trial:
     length = min(rule.max_steps, TRIAL_STEPS)
     rule = rule._replace(draw=draw, seed=TRIAL_SEED, max_steps=length)
     c, m = len(rule.v_c), sampler.space.num_contacts
-    record = replace(sampler, rule=rule)._record(0, num_samples, length)
+    _, record = replace(sampler, rule=rule)._record(0, num_samples, length)
     start = np.tile(rule.v_c, (num_samples, 1, 1))
     velocities = np.concatenate([start, record[:, :-1, :c]], axis=1)
     u = np.concatenate([velocities, record[:, :, 2 * c : 2 * c + m]], axis=2)
