@@ -10,7 +10,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import IO
 
 import click
@@ -21,11 +20,7 @@ from carom.cli import check, outcomes, reproduce, scenes, show, simulate
 from carom.cli.options import Command, Group
 from carom.errors import CaromError, ImpactNotResolved
 
-NOT_RESOLVED = 1
-BAD_INPUT = 2
-BUG = 70
-INTERRUPTED = 130
-CLOSED_PIPE = 141
+NOT_RESOLVED, BAD_INPUT, BUG, INTERRUPTED, CLOSED_PIPE = 1, 2, 70, 130, 141
 
 COMPLETE = "_CAROM_COMPLETE"
 """The environment variable through which shells ask click for completions."""
@@ -121,10 +116,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         show.say(message)
         # A full disk is met again by whoever flushes what is left.
-        with suppress(OSError):
+        try:
             sys.stdout.flush()
-            return code
-        _drop_output()
+        except OSError:
+            _drop_output()
         return code
 
 
@@ -136,7 +131,7 @@ def _run(arguments: list[str]) -> int:
     try:
         with group.make_context("carom", [*arguments]) as context, warnings.catch_warnings():
             if "--debug" not in arguments:
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda what, *_, **__: show.warn(f"warning: {what}")
             failures: Sequence[CaromError] = group.invoke(context) or ()
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -153,10 +148,9 @@ def _explain(error: BaseException) -> tuple[int, str]:
         context = getattr(error, "ctx", None)
         see = f"; see: {context.command_path} --help" if context else ""
         return BAD_INPUT, f"error: {error.format_message().rstrip('.')}{see}"
-    if isinstance(error, ImpactNotResolved):
-        return NOT_RESOLVED, f"error: {error}"
     if isinstance(error, CaromError):
-        return BAD_INPUT, f"error: {error}"
+        code = NOT_RESOLVED if isinstance(error, ImpactNotResolved) else BAD_INPUT
+        return code, f"error: {error}"
     if isinstance(error, MemoryError):
         return BAD_INPUT, "error: not enough memory; lower --samples or --many"
     if isinstance(error, OSError):
@@ -166,14 +160,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("carom"):
         return BAD_INPUT, f"error: {error}; install what carom needs: pip install {error.name}"
     what = "; ".join("".join(traceback.format_exception_only(error)).splitlines())
-    return BUG, (
-        f"error: {what}; this is a bug in carom: please report it, together with what --debug "
-        "adds to this line"
-    )
-
-
-def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    show.warn(f"warning: {message}")
+    report = "please report it, together with what --debug adds to this line"
+    return BUG, f"error: {what}; this is a bug in carom: {report}"
 
 
 def _open_streams() -> None:

@@ -43,10 +43,11 @@ GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (UR
 DIRECTIONS = "Number of friction directions in space; default: 8."
 STAND = "Lower the robot until it touches (MJCF); move it until all contacts touch (URDF)."
 
-BOTH = ("qpos", "qvel", "gap_tolerance", "num_directions")
+SETTINGS = ("gap_tolerance", "num_directions")
+BOTH = ("qpos", "qvel", "stand", *SETTINGS)
 OPTIONS = {
-    "--mjcf": ("keyframe", "stand", *BOTH),
-    "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", "stand", *BOTH),
+    "--mjcf": ("keyframe", *BOTH),
+    "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", *BOTH),
 }
 """The options that apply to each kind of robot."""
 
@@ -100,7 +101,8 @@ def load_impact(target: str | None, given: dict[str, Any]) -> Target:
         return _scene_or_file(source)
     if not source.is_file():
         raise InvalidOption(f"{kind}: there is no file {str(source)!r}")
-    problem = (_from_mjcf if kind == "--mjcf" else _from_urdf)(source, given)
+    settings = {key: given[key] for key in SETTINGS if given[key] is not None}
+    problem = (_from_mjcf if kind == "--mjcf" else _from_urdf)(source, given, settings)
     return Target(str(source), source.name, problem)
 
 
@@ -137,35 +139,25 @@ def _scene_or_file(target: str) -> Target:
     return Target(target, Path(target).name, problem)
 
 
-def _from_mjcf(file: Path, given: dict[str, Any]) -> ImpactProblem:
+def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> ImpactProblem:
     from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
     if given["stand"]:
         data.qpos[:] = MujocoSystem(model, data).stand(data.qpos)
-    return impact_problem(model, data, **_settings(given))
+    return impact_problem(model, data, **settings)
 
 
-def _from_urdf(file: Path, given: dict[str, Any]) -> ImpactProblem:
+def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> ImpactProblem:
     from carom.adapters.pinocchio import PinocchioSystem
 
     if not (given["feet"] or given["shapes"]):
         raise InvalidOption("--urdf: name what touches, with --feet or --shapes")
-    system = PinocchioSystem.from_urdf(
-        file,
-        given["feet"] or (),
-        shapes=given["shapes"] or (),
-        free_flyer=not given["fixed_base"],
-        package_dirs=given["packages"],
-        mu=given["mu"],
-    )
+    how: Any = {"mu": given["mu"], "package_dirs": given["packages"]}
+    how |= {"shapes": given["shapes"] or (), "free_flyer": not given["fixed_base"]}
+    system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
     q = system.neutral if given["qpos"] is None else given["qpos"]
     if given["stand"]:
         q = system.stand(q, joints=True)
     v = [0.0] * system.nv if given["qvel"] is None else given["qvel"]
-    return system.impact_problem(q, v, **_settings(given))
-
-
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    names = ("gap_tolerance", "num_directions")
-    return {name: given[name] for name in names if given[name] is not None}
+    return system.impact_problem(q, v, **settings)

@@ -58,7 +58,7 @@ def motion_report(scene: Scene, law: dict[str, Any], motion: Trajectory, page: b
     json = {
         **pick(motion, "seed", "status", "message", "contacts"),
         **{"start": first, "end": last},
-        "impacts": [_impact_json(motion, *pair) for pair in pairs],
+        "impacts": [_impact_json(motion, impact) | {"afterwards": then} for impact, then in pairs],
         "accumulations": [{"from": part.t, "to": part.end} for part in _accumulations(motion)],
         "segments": [
             pick(part, "start", "end", "num_solutions")
@@ -133,14 +133,11 @@ def _segment_lines(motion: Trajectory) -> list[str]:
     ]
 
 
-def _impact_json(motion: Trajectory, impact: Impact, afterwards: dict[str, str]) -> dict[str, Any]:
-    gained = impact.impulse[-1] - impact.impulse[0]
+def _impact_json(motion: Trajectory, impact: Impact) -> dict[str, Any]:
+    gained = dict(zip(motion.contacts, impact.impulse[-1] - impact.impulse[0], strict=True))
     names = ("t", "kind", "duration", "contacts", "v_pre", "v_post", "energy_lost")
-    return pick(impact, *names) | {
-        "impulse": {name: gained[motion.contacts.index(name)] for name in impact.contacts},
-        "num_steps": len(impact.v) - 1,
-        "afterwards": afterwards,
-    }
+    impulse = {name: gained[name] for name in impact.contacts}
+    return pick(impact, *names) | {"impulse": impulse, "num_steps": len(impact.v) - 1}
 
 
 def _animate(motion: Trajectory, path: Path) -> None:

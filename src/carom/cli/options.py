@@ -28,7 +28,6 @@ class Option(click.Option):
 
 option = partial(click.option, cls=Option)
 
-
 COMMON: list[click.Parameter] = [
     Option([flag], is_flag=True, expose_value=False, help=words)
     for flag, words in {
@@ -125,8 +124,12 @@ def check_folder(_context: Any, _option: Any, folder: Path | None) -> Path | Non
 
 
 to_folder: Any = {"metavar": "DIR", "type": FOLDER, "callback": check_folder}
-out_option = option("--out", **to_folder, help="Write files to this folder.")
 json_option = option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def output(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the options of a command that writes a report: --out and --json."""
+    return option("--out", **to_folder, help="Write files to this folder.")(json_option(function))
 
 
 def complete_scene(_context: Any, _parameter: Any, typed: str) -> list[CompletionItem]:

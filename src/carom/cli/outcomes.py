@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from carom.cli import impact, show
-from carom.cli.options import Command, count, json_option, names, option, out_option, positive, seed
+from carom.cli.options import Command, count, names, option, output, positive, seed
 from carom.errors import ImpactNotResolved, MissingExtra
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ _exact = partial(option, group="Law exact")
 )
 @impact.takes_an_impact
 @option("--law", metavar="LAW", type=click.Choice([*LAWS, "all"]), default="all", help="See below.")
-@out_option
-@json_option
+@output
 @_routh("--samples", "num_samples", metavar="N", type=count, help="Default: the scene's, or 16384.")
 @_routh("--step", "step_impulse", metavar="H", type=positive, help=STEP)
 @_routh("--max-steps", metavar="N", type=count, help=STEPS)
@@ -128,8 +127,12 @@ def _chosen_laws(law: str, given: dict[str, Any], problem: ImpactProblem) -> lis
     chosen = [law]
     if law == "all":
         chosen = ["routh", "anitescu-potra", "sequential"]
-        if _can_be_exact(problem):
-            chosen.insert(1, "exact")
+        if problem.num_contacts <= MOST_CONTACTS_TO_BE_EXACT and problem.num_tangents == 1:
+            if find_spec("ppl") is not None:
+                chosen.insert(1, "exact")
+            else:
+                missing = MissingExtra.of("exact sets", "pplpy", "exact")
+                show.warn(f"exact is left out: {missing}")
         if problem.num_contacts == 1 and problem.num_tangents == 1:
             chosen.append("routh-single")
         if problem.num_contacts > MOST_CONTACTS_TO_ORDER and given["order"] is None:
@@ -138,16 +141,6 @@ def _chosen_laws(law: str, given: dict[str, Any], problem: ImpactProblem) -> lis
             show.warn(f"sequential is left out: {orders:,} orders; name one with --order")
     impact.refuse_useless(given, LAWS, chosen, f"--law {law}")
     return chosen
-
-
-def _can_be_exact(problem: ImpactProblem) -> bool:
-    """Return whether an exact set is worth a try unasked; warn if only a package is missing."""
-    if problem.num_contacts > MOST_CONTACTS_TO_BE_EXACT or problem.num_tangents > 1:
-        return False
-    if find_spec("ppl") is not None:
-        return True
-    show.warn(f"exact is left out: {MissingExtra.of('exact sets', 'pplpy', 'exact')}")
-    return False
 
 
 def _law(
@@ -204,10 +197,8 @@ class Found:
         if self.sample_error == 0.0:
             parts.append("Samples of routh lie in the exact set.")
         elif self.sample_error is not None:
-            parts.append(
-                f"Samples of routh lie up to {self.sample_error:.3g} m/s of contact velocity from "
-                f"the exact set; a smaller --step brings them closer."
-            )
+            far = f"{self.sample_error:.3g} m/s of contact velocity from the exact set"
+            parts.append(f"Samples of routh lie up to {far}; a smaller --step brings them closer.")
         return "\n\n".join(parts)
 
     @cached_property

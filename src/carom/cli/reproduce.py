@@ -28,6 +28,7 @@ Examples:
   carom reproduce --list
   carom reproduce zeno-cycle routh-path --quick --out paper
 """
+NAMED = ("name", "place", "title")
 OUT = "Folder for the files; default: out/reproduce."
 
 
@@ -61,7 +62,8 @@ def command(
     if only_list:
         cells = [(x.name, f"{x.place}: {x.title}") for x in chosen]
         lines = show.table(("name", "figure or table"), cells, width=show.terminal_width())
-        show.show({"exhibits": [*map(_named, chosen)]} if as_json else "\n".join(lines))
+        listed = {"exhibits": [show.pick(x, *NAMED) for x in chosen]}
+        show.show(listed if as_json else "\n".join(lines))
         return
     with show.progress([exhibit.seconds[quick] for exhibit in chosen]) as begin:
         how: Any = {"quick": quick, "fresh": fresh, "begin": lambda x: begin(x.name)}
@@ -85,23 +87,16 @@ def _lines(pairs: list[tuple[Exhibit, Kept]]) -> list[str]:
         time = "kept" if one.was_there else f"{one.seconds:.1f} s"
         agree = f"{one.num_agreeing} of {len(one.findings)} sentences agree"
         lines.append(f"{exhibit.name:{width}}  {agree}  {time:>8}")
-        lines += [
-            f"{'':{width}}  differs: {finding.sentence} ({finding.measured})"
-            for finding in one.findings
-            if not finding.agrees
-        ]
+        differ = (finding for finding in one.findings if not finding.agrees)
+        lines += [f"{'':{width}}  differs: {x.sentence} ({x.measured})" for x in differ]
     return lines
 
 
 def _row(exhibit: Exhibit, one: Kept) -> dict[str, Any]:
     return {
-        **_named(exhibit),
+        **show.pick(exhibit, *NAMED),
         **show.pick(one, "seconds", "was_there", "remarks"),
         "findings": [vars(finding) for finding in one.findings],
         "figures": [str(one.folder / name) for name in one.figures],
         "tables": [str(one.folder / name) for name in one.tables],
     }
-
-
-def _named(exhibit: Exhibit) -> dict[str, Any]:
-    return show.pick(exhibit, "name", "place", "title")

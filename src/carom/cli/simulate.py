@@ -9,16 +9,7 @@ import click
 
 from carom.cli import show
 from carom.cli.impact import looks_like_file
-from carom.cli.options import (
-    Command,
-    complete_scene,
-    count,
-    json_option,
-    option,
-    out_option,
-    positive,
-    seed,
-)
+from carom.cli.options import Command, complete_scene, count, option, output, positive, seed
 from carom.cli.outcomes import LAWS, law_settings, make_law
 from carom.errors import CaromError, InvalidOption
 
@@ -54,9 +45,8 @@ LAW = f"{', '.join(LAWS)}; default: the scene's."
 @option("--seed", metavar="N", type=seed, default=0, help="Seed of all random draws; default: 0.")
 @option("--many", metavar="N", type=count, help="Draw N motions.")
 @option("--processes", metavar="N", type=count, help="With --many; default: one per core.")
-@out_option
+@output
 @option("--animate", is_flag=True, help="With --out: write motion.html too (needs matplotlib).")
-@json_option
 def command(
     scene: str,
     law: str | None,

@@ -63,16 +63,6 @@ class Ambiguity:
             are in order of how much the outcomes differ from v_pre along them.
         residual: Largest |P (v_post - v_pre)|_M over the set, as a share of |v_pre|_M: at most
             `RANK`.
-
-    Examples:
-        A block lands flat. Its contacts stick, so that an impact moves it along 2 of 3 directions.
-
-        >>> import carom
-        >>> from carom.guarantees.ambiguity import ambiguity
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> answer = ambiguity(carom.RouthExact().resolve(block))
-        >>> answer.num_kinds, answer.rank, round(answer.relative_distance, 3)
-        (3, 2, 0.5)
     """
 
     problem: ImpactProblem
@@ -172,24 +162,22 @@ def _kinds_of_polytopes(outcomes: PolyhedralSet) -> tuple[Kind, ...]:
     # Outer sets of many contacts have one kind, which says that kinds were not told apart.
     choices = product((STICKS, SLIDES, LIFTS), repeat=m) if m <= MOST_TOLD_APART else ()
     signs = {describe_signs(problem.contacts, choice): choice for choice in choices}
-    known = {}
+    known = []
     for words in outcomes.kinds:
         parts = (polytope.vertices for polytope in outcomes.polytopes)
         if words in signs:
             parts = (_face(problem, corners, signs[words]) for corners in parts)
-        known[words] = max(_dimension(part, problem) for part in parts)
-    order = sorted(known, key=lambda words: -known[words])
-    return tuple(Kind(words, dimension=known[words]) for words in order)
+        known.append((max(_dimension(part, problem) for part in parts), words))
+    known.sort(key=lambda pair: -pair[0])
+    return tuple(Kind(words, dimension=dimension) for dimension, words in known)
 
 
 def _face(
     problem: ImpactProblem, vertices: FloatArray, signs: tuple[tuple[int, int], ...]
 ) -> FloatArray:
-    """Return the corners (k, nv) of the part of a polytope that is of one kind, if there is any.
-
-    Within a polytope no contact approaches and none slides both ways. Those of its points at which
-    a contact is at rest are therefore a face, and its corners are corners of the polytope.
-    """
+    """Return the corners (k, nv) of the part of a polytope that is of one kind, if there is any."""
+    # Within a polytope no contact approaches and none slides both ways. Those of its points at
+    # which a contact is at rest are therefore a face, and its corners are corners of the polytope.
     v_c = problem.contact_velocity(vertices)
     small = STICKING * problem.space.velocity_unit
     parts = v_c[..., 0] > small
@@ -204,21 +192,15 @@ def _face(
 
 def _dimension(corners: FloatArray, problem: ImpactProblem) -> int:
     """Return the dimension of the hull of corners (k, nv), or -1 of none."""
-    if not len(corners):
-        return -1
-    root = np.linalg.cholesky(problem.M)
-    return _span((corners - corners[0]) @ root, problem.energy_norm)[0].shape[1]
+    changes = (corners - corners[:1]) @ np.linalg.cholesky(problem.M)
+    return _span(changes, problem.energy_norm)[0].shape[1] if len(corners) else -1
 
 
 def _span(changes: FloatArray, energy_norm: float) -> tuple[FloatArray, float]:
-    """Return an orthonormal basis (k, r) of what changes (n, k) span, and the largest remainder.
-
-    It has as few directions as leave no remainder of more than `RANK` of |v_pre|_M.
-    """
-    unit = energy_norm or 1.0
+    """Return an orthonormal basis (k, r) of what changes (n, k) span up to `RANK`, and the rest."""
     # Two steps: the triangle is small, and no product of changes squares their rounding.
     _, _, directions = np.linalg.svd(np.linalg.qr(changes, mode="r"))
-    parts = changes @ directions.T / unit
+    parts = changes @ directions.T / (energy_norm or 1.0)
     # Column r is what is left of each change with r directions.
     left = np.sqrt(np.cumsum(parts[:, ::-1] ** 2, axis=1))[:, ::-1].max(axis=0)
     left = np.append(left, 0.0)
@@ -227,20 +209,17 @@ def _span(changes: FloatArray, energy_norm: float) -> tuple[FloatArray, float]:
 
 
 def farthest_pair(points: FloatArray) -> tuple[int, int]:
-    """Return the indices of two points (n, k) that are farthest from each other.
-
-    All pairs that can be farther apart than one that was found are compared: if it is d apart, the
-    two distances of such a pair from its middle add up to more than d, so that one of them exceeds
-    d / 2. Few points are so far out, unless all lie about a sphere.
-    """
+    """Return the indices of two points (n, k) that are farthest from each other."""
+    # All pairs that can be farther apart than one that was found are compared: if it is d apart,
+    # the two distances of such a pair from its middle add up to more than d, so that one of them
+    # exceeds d / 2. Few points are so far out, unless all lie about a sphere.
     slack = PAIR * float(np.abs(points).max())
     i = int(np.linalg.norm(points - points[0], axis=1).argmax())
     away = np.linalg.norm(points - points[i], axis=1)
     j, best = int(away.argmax()), float(away.max())
     radius = np.linalg.norm(points - 0.5 * (points[i] + points[j]), axis=1)
     order = np.argsort(-radius)
-    radius = radius[order]
-    start = 0
+    radius, start = radius[order], 0
     while start < len(order):
         # Those nearer to the middle are too near to all that begin with `start`.
         stop = int(np.searchsorted(-radius, radius[start] - best - slack))

@@ -1,10 +1,6 @@
-"""Decide whether a friction cone is pointed, with a proof.
+"""Decide whether a friction cone is pointed, with a proof (docs/guarantees.md).
 
-The cone is spanned by rays, one per contact and friction direction: the velocity that a unit of
-normal impulse gives together with full friction along that direction. It is pointed if no
-impulses, not all zero, cancel [HalmPosa, assump:nondegenerate]. Either there is a vector r with
-r . ray >= 1 for every ray, or there are impulses that cancel: the point of the rays' convex hull
-that is nearest to the origin decides which, and gives either.
+It is pointed if no impulses, not all zero, cancel [HalmPosa, assump:nondegenerate].
 """
 
 from __future__ import annotations
@@ -35,15 +31,6 @@ class Pointedness:
             are none.
         residual: Largest violation of r . ray >= 1, or |v|_M [sqrt(J)] that is left of the jamming
             impulses: how well the proof holds.
-
-    Examples:
-        A ball between two walls can be pressed by both, and nothing moves.
-
-        >>> import carom
-        >>> J_n, J_t = [[1.0], [-1.0]], [[0.0], [0.0]]
-        >>> ball = carom.ImpactProblem(M=[[1.0]], J_n=J_n, J_t=J_t, mu=0.0, v_pre=[-1.0])
-        >>> carom.check(ball).cone.jamming[:, 0].round(9).tolist()
-        [0.5, 0.5]
     """
 
     is_pointed: bool
@@ -71,9 +58,8 @@ def pointedness(problem: ImpactProblem) -> Pointedness:
     r, weights = _least(in_energy / size)
     if r is None or np.linalg.norm(r) * CANCELS >= 1.0:
         net = weights @ impulses
-        jamming = net.reshape(problem.num_contacts, -1)
         left = float(np.linalg.norm(net @ problem.impulse_to_velocity.T @ root))
-        return Pointedness(False, None, None, jamming, left)
+        return Pointedness(False, None, None, net.reshape(problem.num_contacts, -1), left)
     r_energy = np.asarray(root @ r / size)
     scale = np.linalg.norm(rays, axis=1).max()
     plain, _ = _least(rays / scale)
@@ -86,14 +72,12 @@ def _least(rows: FloatArray) -> tuple[FloatArray | None, FloatArray]:
     """Return the shortest x with rows x >= 1, or None, and weights >= 0 with sum 1.
 
     Least distance programming [Lawson and Hanson 1974, chapter 23]: the weights make the point of
-    the rows' convex hull that is nearest to the origin, and x is that point over its squared
-    length.
+    the rows' convex hull nearest to the origin, and x is that point over its squared length.
     """
     n, dim = rows.shape
     target = np.append(np.zeros(dim), 1.0)
     weights, _ = nnls(np.vstack([rows.T, np.ones(n)]), target, maxiter=100 * n)
-    total = weights.sum()
-    if total <= 0.0:
+    if (total := weights.sum()) <= 0.0:
         return None, np.full(n, 1.0 / n)
     weights = weights / total
     nearest = weights @ rows

@@ -26,12 +26,6 @@ class WorstImpulse:
         problem: The impact.
         reached: Corners (k, nv + 1) of the polytopes of velocities and s that solutions pass
             through; none if s is infinite.
-
-    Examples:
-        >>> import carom
-        >>> worst = carom.check(carom.scenes.load("rocking-block").problem).worst
-        >>> round(worst.s, 3), worst.dissipation([0.5 * worst.s, worst.s]).round(3).tolist()
-        (0.489, [0.496, 0.729])
     """
 
     s: float
@@ -56,13 +50,11 @@ class WorstImpulse:
         return np.array([1.0 - self._largest(x) / self.problem.energy_norm for x in values])
 
     def _largest(self, s: float) -> float:
-        """Return the largest |v|_M that is reached with impulse s.
-
-        A norm is convex, so that it is largest at a corner of a slice. Corners of a slice lie on
-        edges, of which each joins a corner with less impulse and one with more: all such pairs
-        hold all edges, and nothing outside of the polytope.
-        """
+        """Return the largest |v|_M that is reached with impulse s."""
         largest = np.nan
+        # A norm is convex, so that it is largest at a corner of a slice. Corners of a slice lie on
+        # edges, of which each joins a corner with less impulse and one with more: all such pairs
+        # hold all edges, and nothing outside of the polytope.
         for corners in self.reached:
             below, above = corners[corners[:, -1] <= s], corners[corners[:, -1] >= s]
             if len(below) and len(above):
@@ -104,7 +96,6 @@ def worst_impulse(
     # The search's own inclusion has s as a further coordinate.
     velocity = search.flow.inclusion.velocity
     corners = (vertices(node.reached) for nodes in search.known.values() for node in nodes)
-    reached = ([[*velocity(corner), corner[-1]] for corner in each] for each in corners)
-    return WorstImpulse(
-        float(y[-1]), path, problem, tuple(np.array(rows, dtype=np.float64) for rows in reached)
-    )
+    rows = ([[*velocity(corner), corner[-1]] for corner in each] for each in corners)
+    reached = tuple(np.array(each, dtype=np.float64) for each in rows)
+    return WorstImpulse(float(y[-1]), path, problem, reached)

@@ -52,13 +52,6 @@ class Lipschitz:
             the same in all coordinates and units.
         impulse_weight: (m,) |J_n,i|_{M^-1}, the |v|_M that a unit of normal impulse at contact i
             makes of rest [sqrt(J) / N s].
-
-    Examples:
-        >>> import carom
-        >>> from carom.guarantees.lipschitz import step_lipschitz
-        >>> lipschitz = step_lipschitz(carom.scenes.load("rocking-block").problem)
-        >>> round(lipschitz.log10_samples(0.1, 0.05, num_steps=5, step_impulse=1.0))
-        70
     """
 
     steepest: Steepest
@@ -87,8 +80,7 @@ class Lipschitz:
         """Return log10 of the samples M that make an epsilon-net with probability 1 - delta.
 
         [HalmPosa, thm:VelocitySetApproximation, prop:epsilonnet]
-        M >= ln(delta Omega) / ln(1 - Omega), Omega = ceil(h L^N sqrt(N m) / epsilon')^(-N m).
-
+        M >= ln(delta Omega) / ln(1 - Omega), Omega = ceil(h L^N sqrt(N m) / epsilon')^(-N m),
         with N = `num_steps` and h = `step_impulse` [N s]. By energy distances are |.|_M, and caps
         are drawn from a box; else they are |.|_2.
 
@@ -109,7 +101,13 @@ class Lipschitz:
         for weight in weights:
             side = math.log(weight * step_impulse * math.sqrt(n) * 3.0 / epsilon) + growth
             log_cells += num_steps * _log_of_ceil(side)
-        return _log10_of_samples(log_cells, delta)
+        if log_cells == 0.0:
+            return 0.0
+        tries = log_cells - math.log(delta)
+        if log_cells < LARGE:
+            return math.log10(math.ceil(tries / -math.log1p(-math.exp(-log_cells))))
+        # There ln(1 - Omega) is -Omega to the last digit.
+        return math.log10(tries) + log_cells / math.log(10.0)
 
 
 def step_lipschitz(
@@ -119,13 +117,11 @@ def step_lipschitz(
 
     Also None if there are more than `MOST_PIECES` pieces. The velocity plays no part.
     """
-    space = problem.space
-    if not (uniqueness or step_uniqueness(problem)).is_unique:
-        return None
-    if num_modes(space) ** space.num_contacts > MOST_PIECES:
+    space, nv = problem.space, problem.num_velocities
+    is_unique = (uniqueness or step_uniqueness(problem)).is_unique
+    if not is_unique or num_modes(space) ** space.num_contacts > MOST_PIECES:
         return None
     pieces = Pieces.all(space)
-    nv = problem.num_velocities
     # From (v, lambda_max) to u, and from impulses to velocity.
     units = np.repeat(space.velocity_unit, space.width)
     to_u = np.zeros((pieces.L.shape[2], nv + problem.num_contacts))
@@ -137,10 +133,7 @@ def step_lipschitz(
     weight = np.linalg.norm(np.linalg.solve(root.T, problem.J_n.T), axis=0)
 
     def steepest(root: FloatArray, weight: FloatArray) -> Steepest:
-        """Find the piece with the largest norm of all that have an interior.
-
-        The norms are |root v| of velocities and |weight lambda_max| of caps.
-        """
+        """Find the steepest piece with an interior, by |root v| and |weight lambda_max|."""
         unscale = block_diag(np.linalg.inv(root), np.diag(1.0 / weight))
         scaled = root @ maps @ unscale
         norms = np.linalg.norm(scaled, 2, axis=(1, 2))
@@ -159,19 +152,15 @@ def step_lipschitz(
 
 
 def _interior(conditions: FloatArray, num_caps: int) -> FloatArray | None:
-    """Return an x strictly inside a cone, with caps > 0, if there is one.
-
-    Where rows of J depend, a condition may hold for all velocities that the system can have, and
-    pieces without an interior in u may have one in x, or the other way round.
-    """
+    """Return an x strictly inside a cone, with caps > 0, if there is one."""
+    # Where rows of J depend, a condition may hold for all velocities that the system can have, and
+    # pieces without an interior in u may have one in x, or the other way round.
     lengths = np.linalg.norm(conditions, axis=1)
     rows = conditions[lengths > SINGULAR * lengths.max(initial=0.0)]
     rows = rows / np.linalg.norm(rows, axis=1)[:, None]
-    inside = np.empty(conditions.shape[1])
-    count = np.array([len(rows)])
-    if overlap.interior_point(rows[None], count, np.zeros(1, np.int64), num_caps, inside):
-        return inside
-    return None
+    inside, count = np.empty(conditions.shape[1]), np.array([len(rows)])
+    found = overlap.interior_point(rows[None], count, np.zeros(1, np.int64), num_caps, inside)
+    return inside if found else None
 
 
 def _log_of_ceil(log: float) -> float:
@@ -180,14 +169,3 @@ def _log_of_ceil(log: float) -> float:
         return log
     # A whole number that rounding has raised by a hair is still that number.
     return math.log(max(1, math.ceil(math.exp(log) * (1.0 - VANISHING))))
-
-
-def _log10_of_samples(log_cells: float, delta: float) -> float:
-    """Return log10 of the least integer M >= ln(delta Omega) / ln(1 - Omega), Omega = 1 / cells."""
-    if log_cells == 0.0:
-        return 0.0
-    tries = log_cells - math.log(delta)
-    if log_cells < LARGE:
-        return math.log10(math.ceil(tries / -math.log1p(-math.exp(-log_cells))))
-    # There ln(1 - Omega) is -Omega to the last digit.
-    return math.log10(tries) + log_cells / math.log(10.0)

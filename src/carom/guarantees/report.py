@@ -18,7 +18,7 @@ from carom.guarantees.cone import Pointedness, pointedness
 from carom.guarantees.dissipation import Dissipation, dissipation
 from carom.guarantees.impulse import WorstImpulse, worst_impulse
 from carom.guarantees.lipschitz import Lipschitz, step_lipschitz
-from carom.guarantees.sentences import DELTA, MISSED, Statement
+from carom.guarantees.sentences import DELTA, FAILS, HOLDS, MISSED, OPEN, Statement
 from carom.guarantees.termination import Termination, single_contact_rate, termination
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.laws.routh import Routh
@@ -61,17 +61,10 @@ class Guarantees:
         ambiguity: How outcomes differ.
 
     Examples:
-        A ball of 2 kg that falls with 1 m/s.
-
         >>> import carom
-        >>> ball = carom.ImpactProblem(
-        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.5,
-        ...     v_pre=[0.0, -1.0])
-        >>> report = carom.check(ball)
-        >>> report
-        Guarantees(1 contact: 9 hold, 0 fail, 0 open)
-        >>> round(report.worst.s, 9), report.statements[0].title
-        (2.0, 'pointed friction cone')
+        >>> report = carom.check(carom.scenes.load("rocking-block").problem)
+        >>> round(report.worst.s, 3), report.statements[0].title
+        (0.489, 'pointed friction cone')
     """
 
     problem: ImpactProblem
@@ -97,16 +90,12 @@ class Guarantees:
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Return all statements, each with the theorem or assumption it comes from."""
-        made = (state(self) for state in sentences.ALL)
-        return tuple(statement for statement in made if statement is not None)
+        return tuple(made for state in sentences.ALL if (made := state(self)) is not None)
 
     def __repr__(self) -> str:
-        count = Counter(statement.verdict for statement in self.statements)
-        m = self.problem.num_contacts
-        return (
-            f"Guarantees({m} contact{'s' if m > 1 else ''}: {count[sentences.HOLDS]} hold, "
-            f"{count[sentences.FAILS]} fail, {count[sentences.OPEN]} open)"
-        )
+        count, m = Counter(each.verdict for each in self.statements), self.problem.num_contacts
+        verdicts = f"{count[HOLDS]} hold, {count[FAILS]} fail, {count[OPEN]} open"
+        return f"Guarantees({m} contact{'s' if m > 1 else ''}: {verdicts})"
 
     @property
     def _notes(self) -> list[str]:
@@ -192,7 +181,7 @@ def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSe
     """Sample until few further draws are new, or until about the budget ends."""
     # Once for what is compiled, which is no part of the budget.
     Routh(num_samples=1, seed=seed).resolve(problem)
-    first, seconds = FEW_SAMPLES, 0.0
+    first = FEW_SAMPLES
     while True:
         start = time.perf_counter()
         bounds = Routh(num_samples=first, seed=seed).resolve(problem).contact_bounds()
@@ -203,8 +192,7 @@ def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSe
     most = min(MOST_SAMPLES, max(4 * first, int(first * max_seconds / seconds)))
     extent = float(np.linalg.norm(bounds[..., 1] - bounds[..., 0]))
     # Where nothing moves, any distance will do.
-    unit = float(problem.space.velocity_unit.max()) or 1.0
-    epsilon = max(RESOLUTION * extent, 1e-9 * unit)
+    epsilon = max(RESOLUTION * extent, 1e-9 * (float(problem.space.velocity_unit.max()) or 1.0))
     # A quarter of all samples, without a miss, shows no less; a hair more, for rounding.
     p = max(MISSED, -math.expm1(math.log(DELTA / 2.0) / (most // 4)) * (1.0 + 1e-9))
     law = Routh(num_samples=first, seed=seed, until=(epsilon, p, DELTA), max_samples=most)

@@ -58,11 +58,8 @@ def _on_cone(report: Guarantees) -> Statement:
         values = {"r": cone.r.tolist(), "residual": cone.residual}
         return Statement(title, HOLDS, source, (line,), values)
     assert cone.jamming is not None
-    pressing = [
-        f"{name} {impulse[0]:.3g} N s"
-        for name, impulse in zip(report.problem.contacts, cone.jamming, strict=True)
-        if impulse[0] > 1e-9
-    ]
+    normal = zip(report.problem.contacts, cone.jamming[:, 0], strict=True)
+    pressing = [f"{name} {impulse:.3g} N s" for name, impulse in normal if impulse > 1e-9]
     rubs = bool((abs(cone.jamming[:, 1:]) > 1e-9).any())
     lines = (
         f"impulses cancel, as in a jam: {', '.join(pressing)}{' (and friction)' if rubs else ''}",
@@ -115,13 +112,10 @@ def _on_impulse(report: Guarantees) -> Statement:
 
 
 def _on_single_contact(report: Guarantees) -> Statement | None:
-    kappa = report.kappa
-    if kappa is None:
+    if (kappa := report.kappa) is None:
         return None
-    line = (
-        f"kappa = {kappa:.4g}: the impact ends within {kappa * report.problem.energy_norm:.4g} N s,"
-        f" kappa times |v_pre|_M"
-    )
+    s = kappa * report.problem.energy_norm
+    line = f"kappa = {kappa:.4g}: the impact ends within {s:.4g} N s, kappa times |v_pre|_M"
     source = cite("lem:singlefrictional")
     return Statement("one contact", HOLDS, source, (line,), {"kappa": kappa})
 
@@ -167,15 +161,13 @@ def _on_lipschitz(report: Guarantees) -> Statement:
         line = f"the theorem does not apply: {why}; what samples miss is estimated below"
         verdict = FAILS if uniqueness.ambiguity is not None else OPEN
         return Statement(title, verdict, source, (line,), {})
-    values: dict[str, Any] = {"L": lipschitz.L, "L_energy": lipschitz.L_energy}
-    constants = f"L = {lipschitz.L_energy:.4g} by energy, {lipschitz.L:.4g} in the paper's norms"
-    lines = [f"a step is Lipschitz: {constants}"]
-    bound = report.termination
+    L, L_energy, bound = lipschitz.L, lipschitz.L_energy, report.termination
+    values: dict[str, Any] = {"L": L, "L_energy": L_energy}
+    lines = [f"a step is Lipschitz: L = {L_energy:.4g} by energy, {L:.4g} in the paper's norms"]
     if bound is not None and bound.energy_norm > 0.0:
-        steps = bound.steps_for(DELTA)
-        exponent = lipschitz.log10_samples(
-            NEAR * bound.energy_norm, DELTA, steps, report.step_impulse, by_energy=True
-        )
+        near, steps = NEAR * bound.energy_norm, bound.steps_for(DELTA)
+        samples = (near, DELTA, steps, report.step_impulse)
+        exponent = lipschitz.log10_samples(*samples, by_energy=True)
         lines.append(
             f"to be within {100 * NEAR:g} % of |v_pre| of everything that N = {steps} steps reach, "
             f"the theorem asks for more than 10^{exponent:,.0f} samples: dense sampling is "

@@ -26,13 +26,6 @@ class Termination:
         energy_norm: |v_pre|_M [sqrt(J)].
         num_contacts: Number m of contacts.
         largest_impulse: No solution accrues more normal impulse: 2 |r|_{M^-1} |v_pre|_M [N s].
-
-    Examples:
-        >>> import carom
-        >>> block = carom.scenes.load("rocking-block").problem
-        >>> bound = carom.check(block, step_impulse=0.3).termination
-        >>> bound.probability(bound.steps_for(0.01)) <= 0.01
-        True
     """
 
     sigma: float
@@ -48,8 +41,7 @@ class Termination:
 
         By energy it uses `c_energy` in place of the paper's constant `c`.
         """
-        constant = self.c_energy if by_energy else self.c
-        k = num_steps - constant * math.ceil(self.energy_norm)
+        k = num_steps - (self.c_energy if by_energy else self.c) * math.ceil(self.energy_norm)
         return 1.0 if k <= 0 else math.exp(-k / (self.num_contacts + 1) ** 2)
 
     def steps_for(self, probability: float, *, by_energy: bool = True) -> int:
@@ -96,11 +88,9 @@ def single_contact_rate(problem: ImpactProblem) -> float:
 
 
 def _least_sum(A: np.ndarray) -> float:
-    """Return the least of |y_n| + |y_t| over y = J v with |v|_M = 1 in the range of M^-1 J^T.
-
-    Those y have y A^-1 y = 1. For a fixed direction of y_t the sum is concave on each quarter of
-    that ellipse, so that the least is at its ends, y_n = 0 or y_t = 0.
-    """
+    """Return the least of |y_n| + |y_t| over y = J v with |v|_M = 1 in the range of M^-1 J^T."""
+    # Those y have y A^-1 y = 1. For a fixed direction of y_t the sum is concave on each quarter of
+    # that ellipse, so that the least is at its ends, y_n = 0 or y_t = 0.
     # Free of units first: rounding must not take a short tangent for none.
     unit = np.sqrt(np.where(np.diag(A) > 0.0, np.diag(A), 1.0))
     inverse = np.linalg.pinv(A / np.outer(unit, unit)) / np.outer(unit, unit)

@@ -99,19 +99,16 @@ def step_uniqueness(problem: ImpactProblem, max_seconds: float = inf) -> Uniquen
     planned = 0
     for part in _parts(problem):
         planned += prod(len(modes) for modes in part.step.fixing)
-        is_clear = True
         for modes in product(*part.step.fixing):
             why_not = _too_much(problem, planned, MOST_MODES, "choices of modes", end)
             if why_not is not None:
                 return Uniqueness(False, None, why_not)
-            sign = part.step.sign(modes)
-            if sign <= 0:
+            if (sign := part.step.sign(modes)) <= 0:
                 found = part.look_into(modes, sign)
                 if found is not None and _holds(problem, found):
                     return part.verdict(found)
-                is_clear = False
-        if not is_clear:
-            doubtful.append(set(part.chosen))
+                if set(part.chosen) not in doubtful:
+                    doubtful.append(set(part.chosen))
     if not doubtful:
         return Uniqueness(True, None, "all choices of modes have a positive determinant")
     return _compare_pairs(problem, doubtful, end)
@@ -166,9 +163,8 @@ def _subset(space: ContactSpace, contacts: list[int]) -> ContactSpace:
 
 def _parts(problem: ImpactProblem) -> Iterator[_Part]:
     """Yield all sets of contacts but the empty one, small ones first."""
-    contacts = range(problem.num_contacts)
-    for size in range(1, len(contacts) + 1):
-        for chosen in combinations(contacts, size):
+    for size in range(1, problem.num_contacts + 1):
+        for chosen in combinations(range(problem.num_contacts), size):
             yield _Part(problem, list(chosen))
 
 
@@ -186,12 +182,9 @@ class _Part:
         return Uniqueness(False, found, f"two outcomes were found with impulses at {names}{others}")
 
     def look_into(self, modes: Modes, sign: int) -> AmbiguousStep | None:
-        """Look for two outcomes where modes hold that have no positive determinant.
-
-        Those with a negative one have further solutions beside them; if it is zero, the modes
-        themselves may have several.
-        """
+        """Look for two outcomes where modes hold that have no positive determinant."""
         if sign == 0:
+            # These modes themselves may have several solutions; others have further ones beside.
             return self.of_pair(modes, modes)
         step = self.step
         x = step.point(modes, modes, apart=False, inside=True)
@@ -210,18 +203,15 @@ class _Part:
         x = self.step.point(first, second, apart=True, inside=False)
         if x is None:
             return None
-        inner = self.step.point(first, second, apart=True, inside=True)
-        x = x if inner is None else inner
+        if (inner := self.step.point(first, second, apart=True, inside=True)) is not None:
+            x = inner
         impulses = np.array([each @ x for each in self.step.impulses])
         return self._in_units(x, impulses, (first, second))
 
     def _in_units(
         self, x: FloatArray, impulses: FloatArray, modes: Iterable[Iterable[int]]
     ) -> AmbiguousStep:
-        """Write two dimensionless solutions (2, c) of these contacts as ones of the problem.
-
-        Both start from the velocities and caps of x; `modes` are those of either.
-        """
+        """Write two dimensionless solutions (2, c), from x and in `modes`, as the problem's."""
         problem, space, contacts = self.problem, self.problem.space, self.chosen
         shape = problem.num_contacts, space.width
         J = problem.J.reshape(*shape, -1)[contacts].reshape(-1, problem.num_velocities)
