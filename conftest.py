@@ -16,12 +16,20 @@ from hypothesis import settings
 import carom
 
 ROOT = Path(__file__).parent
-OPTIONAL = {"dask", "gmpy2", "matplotlib", "pandas", "ppl", "xarray"}
+OPTIONAL = {"PIL", "dask", "gmpy2", "matplotlib", "pandas", "ppl", "xarray"}
 # Rooms of which every file needs an optional package, in src as in tests.
 ROOMS = {"exhibits": "matplotlib", "plots": "matplotlib", "reach": "ppl"}
 
 # Examples in docstrings whose answer, but no error, depends on an optional package.
-EXAMPLES = {"carom.laws.post_impact.post_impact_set": "ppl"}
+EXAMPLES = {
+    "carom.guarantees.impulse.WorstImpulse": "ppl",
+    "carom.guarantees.report.Guarantees": "ppl",
+    "carom.laws.post_impact.post_impact_set": "ppl",
+    "carom.outcomes.outcome_set.OutcomeSet": "ppl",
+}
+
+# Helpers of tests, imported by them.
+collect_ignore = ["tests/reference"]
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")

@@ -64,6 +64,8 @@ def pages():
         code = "".join(block.text for block in blocks(path) if block.language == "python")
         if code:
             marks = [pytest.mark.engines] if "carom.adapters" in code else []
+            # Without PPL `check` answers with less, and raises no error.
+            marks += [pytest.mark.needs("ppl")] if "carom.check(" in code else []
             yield pytest.param(path, marks=marks, id=name_of(path))
 
 

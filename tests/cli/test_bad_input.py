@@ -148,6 +148,7 @@ class TestFolders:
             assert "--out" in error
             assert "file" in error
 
+    @pytest.mark.needs("ppl")
     def test_folder_that_cannot_be_made(self, capsys, monkeypatch, tmp_path):
         def refuse(*_, **__):
             raise PermissionError(13, "Permission denied", "locked")
@@ -156,6 +157,7 @@ class TestFolders:
         arguments = ["outcomes", "rocking-block", *FEW, "--out", str(tmp_path / "new")]
         assert "locked: Permission denied" in read_error(capsys, arguments, 2)
 
+    @pytest.mark.needs("ppl")
     def test_other_laws_answer_where_one_fails(self, capsys, tmp_path):
         arguments = ["outcomes", "rocking-block", *FEW, "--max-steps", "1", "--step", "1e-3"]
         assert main([*arguments, "--json", "--out", str(tmp_path)]) == 1

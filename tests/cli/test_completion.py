@@ -47,6 +47,7 @@ def test_scenes(offers):
     assert offers("scenes", "z") == {"zeno-block"}
 
 
+@pytest.mark.needs("matplotlib")
 def test_exhibits(offers):
     assert offers("reproduce", "zeno-cycle", "routh") == {"routh-path"}
 

@@ -5,6 +5,8 @@ import re
 import sys
 import time
 
+import pytest
+
 import carom
 from carom.cli import main
 from tests.cli.helpers import FEW, on_a_terminal
@@ -21,6 +23,7 @@ class TestProgress:
         json.loads(captured.out)
         assert "routh (kernels are compiled once, on first use)" in captured.err
 
+    @pytest.mark.needs("ppl")
     def test_exact_law_shows_what_it_does(self, capsys, monkeypatch):
         monkeypatch.setattr("carom.cli.show.DELAY", 0.0)
         on_a_terminal(monkeypatch, sys.stderr)

@@ -19,6 +19,7 @@ def examples(command):
 
 
 @pytest.mark.parametrize("name", HELPED)
+@pytest.mark.needs("matplotlib")
 def test_examples_run(capsys, monkeypatch, tmp_path, name):
     lines = examples(HELPED[name])
     assert lines

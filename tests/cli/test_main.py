@@ -59,6 +59,7 @@ class TestExitCodes:
         assert "no sample ended" in error
         assert "raise max_steps" in error
 
+    @pytest.mark.needs("ppl")
     def test_70_bug(self, capsys, monkeypatch):
         monkeypatch.setattr(carom.Sequential, "resolve", raises(ZeroDivisionError("oh no")))
         error = read_error(capsys, ["outcomes", "rocking-block", *FEW], 70)
@@ -106,6 +107,7 @@ class TestErrors:
         assert main(["outcomes", "rocking-block", *FEW, "--debug"]) == 70
         assert "in fail\n" in capsys.readouterr().err
 
+    @pytest.mark.needs("ppl")
     def test_memory_that_is_not_there(self, capsys, monkeypatch):
         monkeypatch.setattr(carom.Routh, "resolve", raises(MemoryError()))
         error = read_error(capsys, ["outcomes", "ramone", "--samples", "1_000_000_000"], 2)

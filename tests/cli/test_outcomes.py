@@ -16,6 +16,7 @@ def block():
 
 
 class TestLaws:
+    @pytest.mark.needs("ppl")
     def test_default_is_every_law_that_applies(self, capsys, block):
         assert main(["outcomes", "rocking-block", *FEW]) == 0
         captured = capsys.readouterr()
@@ -74,11 +75,13 @@ class TestLaws:
         )
         assert [end["label"] for end in report["laws"]["sequential"]["outcomes"]] == ["B → A"]
 
+    @pytest.mark.needs("ppl")
     def test_choices_are_those_of_the_law(self):
         assert set(outcomes.DRAWS) == set(routh.DRAWS)
         assert set(outcomes.SELECTIONS) == set(routh.SELECTIONS)
         assert carom.Routh().draw == outcomes.DRAWS[0]
 
+    @pytest.mark.needs("ppl")
     def test_one_contact_is_also_resolved_in_closed_form(self, capsys, tmp_path):
         ball = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [1.0, -1.0])
         ball.save(tmp_path / "ball.json")
@@ -134,6 +137,7 @@ class TestReport:
         assert set(ends) == {"A sticks, B lifts", "A sticks, B slides", "A sticks, B sticks"}
         np.testing.assert_allclose(ends["A sticks, B sticks"], 0.0, atol=1e-12)
 
+    @pytest.mark.needs("ppl")
     def test_impact_without_approach_is_called_so(self, capsys, tmp_path):
         parting = carom.ImpactProblem(np.eye(2), [[0, 1]], [[1, 0]], 0.2, [0.0, 0.0])
         parting.save(tmp_path / "still.json")
@@ -145,6 +149,7 @@ class TestReport:
         assert report["laws"]["routh"]["energy_kept"] is None
 
 
+@pytest.mark.needs("ppl")
 def test_it_is_told_how_far_samples_leave_the_exact_set(capsys, tmp_path):
     ladder().save(tmp_path / "ladder.json")
     assert main(["outcomes", str(tmp_path / "ladder.json"), "--samples", "2000"]) == 0

@@ -9,6 +9,8 @@ import carom
 from carom.cli import main, outcomes
 from tests.cli.helpers import FEW, read_error, read_json
 
+pytestmark = [pytest.mark.needs("ppl")]
+
 FILES = {"summary.txt", "outcomes.json", "contact_velocities.png", "exact.json"}
 
 

@@ -13,6 +13,8 @@ import carom
 from carom.cli import main
 from tests.cli.helpers import FEW, interrupt, no_matplotlib, on_a_terminal, read_json
 
+pytestmark = [pytest.mark.needs("matplotlib"), pytest.mark.needs("ppl")]
+
 SETS = {"routh.npz", "exact.json", "anitescu-potra.json", "sequential.json"}
 FILES = {"summary.txt", "outcomes.json", "contact_velocities.png"} | SETS
 

@@ -8,6 +8,8 @@ import pytest
 from carom.cli import main
 from tests.cli.helpers import forget
 
+pytestmark = [pytest.mark.needs("matplotlib"), pytest.mark.needs("ppl")]
+
 CHEAP = ("routh-path", "parameters")
 
 
