@@ -8,7 +8,6 @@ from functools import cache
 
 import matplotlib.style
 import numpy as np
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -133,7 +132,7 @@ def _spread(ax):
 def _sweep(ax):
     sweep = carom.paper.compliant.angle_sweep(block(), num=7)
     exact = laws("rocking-block")["exact"]
-    return sweeps.draw(ax, sweep, exact, "angle [deg]", Normalize)
+    return sweeps.plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
 
 
 DRAWINGS = {

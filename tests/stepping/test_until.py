@@ -10,7 +10,7 @@ import carom
 from carom.outcomes.holdout import holdout_bound, velocity_map
 from carom.stepping.at_rest import StartedSampler
 from carom.stepping.until import Goal, begin_at, draw_until, whole_turns
-from tests.outcomes.test_holdout import RockingMisses, most_failures, segment, segment_truth
+from tests.reference.misses import RockingMisses, most_failures, segment, segment_truth
 
 REPETITIONS = 200
 DELTA = 0.3

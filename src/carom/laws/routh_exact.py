@@ -91,7 +91,7 @@ class RouthExact(ImpactLaw):
             MissingExtra: pplpy is not installed.
         """
         if find_spec("ppl") is None:
-            raise MissingExtra('exact sets need pplpy: pip install "carom[exact]"')
+            raise MissingExtra.of("exact sets", "pplpy", "exact")
         from carom.reach.solve import Budget, solve
 
         budget = Budget(self.max_seconds, self.max_polyhedra, self.on_budget, self.zero, self.grid)

@@ -96,7 +96,7 @@ def _made(
 ) -> Made:
     exact = collide("rocking-block").exact
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
-    draw(figure.add_subplot(), sweep, exact, label, scale)
+    plot_sweep(sweep, figure.add_subplot(), exact=exact, label=label, scale=scale)
     share = "share of the first corner's impulse before the second touches"
     v_c = flat(exact.problem.contact_velocity(sweep.v_post))
     rows = np.column_stack([sweep.values, sweep.shares, v_c]).tolist()
@@ -104,10 +104,23 @@ def _made(
     return Made(remarks, {"sweep": figure}, {"outcomes": table}, findings)
 
 
-def draw(
-    ax: Axes, sweep: CompliantSweep, exact: PolyhedralSet, label: str, scale: type[Normalize]
+def plot_sweep(
+    sweep: CompliantSweep,
+    ax: Axes,
+    *,
+    exact: PolyhedralSet,
+    label: str,
+    scale: type[Normalize] = Normalize,
 ) -> Axes:
-    """Draw the normal velocities of compliant impacts over the set; colours show what varies."""
+    """Plot the normal velocities after compliant impacts, over the set of rigid ones.
+
+    Args:
+        sweep: The impacts.
+        ax: Where to draw; its figure gets a colour bar.
+        exact: The set of the same impact with rigid contacts.
+        label: What was varied, with its unit.
+        scale: Scale of the colours, such as `matplotlib.colors.LogNorm`.
+    """
     # What comes before the impact lies far off, and would shrink what is to be seen.
     Drawing(None, exact).draw(ax, *NORMALS, zoom=True)
     ends = exact.problem.contact_velocity(sweep.v_post)[..., 0]
