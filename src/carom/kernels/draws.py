@@ -13,15 +13,15 @@ from carom.kernels.tolerances import COLLIDING
 UNIFORM, SUBSET, PERSISTENT, POINTS = range(4)
 
 FIRST_IDLE = 1.5
-"""In the first stretch one contact in so many is drawn to act: two in three. Many act at the same
-time, each at its own rate, which fills the inside of the set."""
+"""In the first stretch, the probability that a contact acts is one over this, two thirds. Several
+act at the same time, each at its own rate, which fills the inside of the set."""
 
 IDLE = 20.0
-"""In later stretches one contact in so many is drawn to act; where none is, one that approaches
-does. Mostly one contact acts at a time, which reaches far and is quick to step."""
+"""The same in later stretches; if no contact is drawn, one that approaches acts. Usually one
+contact acts at a time, which reaches far and is quick to step."""
 
 PERIOD = 16
-"""A stretch that starts at a multiple of so many steps is drawn like the first. Contacts that take
+"""A stretch that starts at a multiple of this step is drawn like the first. Contacts that take
 turns may set each other back time and again; acting together ends it. Few impacts last as long."""
 
 LONGEST = 10.0

@@ -269,7 +269,7 @@ def _draw_area(ax: Axes, view: View, area: OutcomeSet) -> list[FloatArray]:
 
 
 def _draw_samples(ax: Axes, view: View, samples: PointSet, most: int | None) -> FloatArray:
-    """Draw outcomes, at most so many; return where they are."""
+    """Draw outcomes, up to a maximum number, and return where they are."""
     shown = samples.v_post if most is None else samples.v_post[_choose(samples, most)]
     points = view.points(shown)
     if len(points) > GRID:

@@ -207,7 +207,7 @@ def _figure(size: tuple[float, float], title: str) -> Figure:
 
 
 def _legend_outside(figure: Figure, most: int) -> None:
-    """Put the legend of the first ax below all of them, with at most so many entries in a row."""
+    """Put the legend of the first ax below all of them, with a maximum of entries per row."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     ncols = math.ceil(len(labels) / math.ceil(len(labels) / most))
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)

@@ -171,7 +171,7 @@ def _arrange_info(space: ContactSpace, pieces: Pieces, links: list[Links]) -> In
 
 
 def _num_blocks(count: Any) -> Any:
-    """Count the blocks of eight that hold so many."""
+    """Return the number of blocks of eight that hold a number of entries."""
     return -(-count // LANES)
 
 

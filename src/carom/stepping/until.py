@@ -85,7 +85,7 @@ def begin_at(sampler: AnySampler, first: int) -> AnySampler:
     turns = len(sampler.samplers)
     own = []
     for k, each in enumerate(sampler.samplers):
-        # Of the samples that begin with first step k, so many come before.
+        # The number of earlier samples that begin with first step k.
         before = -((first - (k - sampler.shift) % turns) // -turns)
         own.append(replace(each, number=each.number + max(before, 0)))
     return replace(sampler, samplers=tuple(own), shift=(sampler.shift + first) % turns)

@@ -38,7 +38,7 @@ def block(effort: Effort, progress: Progress) -> Made:
         "Agrees. The exact set is rest and two segments: a pivot on either corner with any speed "
         "up to the sequential outcome, 0.21 times the falling speed. The paper draws impulses "
         f"uniformly, which at its step reaches {evolution.reached(evolution.papers)} of that with "
-        f"so many samples; carom's draws reach {evolution.reached(evolution.outcomes)}."
+        f"this number of samples; carom's draws reach {evolution.reached(evolution.outcomes)}."
     )
     return evolution.made(remarks, findings, NORMALS, of_contact("A"))
 

@@ -22,7 +22,7 @@ from carom.typing import FloatArray
 
 NUM_SAMPLES = 2**14
 REPEATS = 3
-"""The best of so many runs counts: other work on the machine only adds."""
+"""Number of runs of which the best counts: other work on the machine only adds."""
 
 
 class Timing(NamedTuple):
