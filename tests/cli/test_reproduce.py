@@ -45,7 +45,7 @@ def test_says_that_an_interrupted_run_can_be_taken_up(tmp_path, capsys, monkeypa
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("carom.paper.run._make", interrupt)
+    monkeypatch.setattr("carom.paper.run.keep", interrupt)
     assert main(["reproduce", "routh-path", "--out", str(tmp_path)]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
 

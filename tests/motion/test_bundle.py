@@ -190,7 +190,8 @@ def test_xarray_has_names_times_and_seeds():
     np.testing.assert_array_equal(data.v, motions.v_at([0.0, 0.03, 1.0]))
     assert data.coordinate.values.tolist() == ["x [m]", "y [m]", "angle [rad]"]
     assert data.seed.values.tolist() == [motion.seed for motion in motions.trajectories]
-    assert float(data.q.sel(time=0.0, coordinate="y [m]")[0]) == SCENE.q[1]
+    height = float(data.q.sel(time=0.0, coordinate="y [m]")[0])
+    assert height == pytest.approx(SCENE.q[1], abs=1e-12)
 
 
 def test_without_xarray_the_extra_is_named(monkeypatch):

@@ -56,8 +56,10 @@ def test_impact_flashes(block, tmp_path):
     animate(block, tmp_path / "block.gif", fps=25, size=SMALL)
     with Image.open(tmp_path / "block.gif") as gif:
         pixels = np.asarray(gif.convert("RGB")).reshape(-1, 3)
-    assert (pixels == (0xD5, 0x5E, 0x00)).all(axis=1).any()
-    assert (pixels[0] == 255).all()
+    # A GIF has a palette of its own, whose colours are close to those that were drawn.
+    away = np.abs(pixels.astype(int) - (0xD5, 0x5E, 0x00)).max(axis=1)
+    assert away.min() <= 8
+    assert (pixels[0] >= 250).all()
 
 
 def test_gif_of_three_seconds_is_small(tmp_path):

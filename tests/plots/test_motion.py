@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.integrate import trapezoid
 
 import carom
 from carom.plots import (
@@ -170,16 +171,17 @@ class TestRates:
         assert (time.get_ydata() > -1e-9).all()
         # What accrues at these rates is the impulse, and the time.
         for i, line in enumerate(contacts):
-            accrued = np.trapezoid(line.get_ydata(), s)
+            accrued = trapezoid(line.get_ydata(), s)
             assert accrued == pytest.approx(block.impulse[-1, i, 0], rel=1e-5)
-        assert np.trapezoid(time.get_ydata(), s) == pytest.approx(block.end_time, rel=1e-4)
+        assert trapezoid(time.get_ydata(), s) == pytest.approx(block.end_time, rel=1e-4)
         assert legend_words(ax) == ["dt/ds", "normal impulse of A", "normal impulse of B"]
 
     def test_time_stands_still_in_an_impact(self, block, ax):
         plot_rates(block, ax)
         start, end = impact_spans(block)[0]
         s, rate = ax.lines[0].get_data()
-        inside = (s > start) & (s < end)
+        # Not at its ends, which rounding may put outside.
+        inside = (s > start + 1e-9) & (s < end - 1e-9)
         assert inside.any()
         np.testing.assert_allclose(rate[inside], 0.0, atol=1e-12)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
+from carom.outcomes.polytope import nonnegative_least_squares
 from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
@@ -76,7 +76,7 @@ def _least(rows: FloatArray) -> tuple[FloatArray | None, FloatArray]:
     """
     n, dim = rows.shape
     target = np.append(np.zeros(dim), 1.0)
-    weights, _ = nnls(np.vstack([rows.T, np.ones(n)]), target, maxiter=100 * n)
+    weights, _ = nonnegative_least_squares(np.vstack([rows.T, np.ones(n)]), target)
     if (total := weights.sum()) <= 0.0:
         return None, np.full(n, 1.0 / n)
     weights = weights / total

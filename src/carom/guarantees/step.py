@@ -12,11 +12,11 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from scipy.optimize import nnls
 
 from carom.contact_space import ContactSpace
 from carom.kernels.pieces import num_frictions
 from carom.kernels.tolerances import MATCH, SINGULAR, VANISHING
+from carom.outcomes.polytope import nonnegative_least_squares
 from carom.typing import FloatArray
 
 Modes = tuple[int, ...]
@@ -217,6 +217,6 @@ def _shortest(rows: FloatArray, goal: FloatArray) -> FloatArray | None:
     """
     system = np.vstack([rows.T, goal])
     target = np.append(np.zeros(rows.shape[1]), 1.0)
-    weights, distance = nnls(system, target, maxiter=100 * system.shape[1])
+    weights, distance = nonnegative_least_squares(system, target)
     residual = target - system @ weights
     return -residual[:-1] / residual[-1] if distance > MARGIN else None

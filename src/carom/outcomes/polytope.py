@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 from scipy.spatial import ConvexHull, Delaunay
 
 from carom.typing import FloatArray
@@ -152,13 +153,25 @@ class Polytope:
         return points[ConvexHull(points).vertices]
 
 
+def nonnegative_least_squares(A: FloatArray, b: FloatArray) -> tuple[FloatArray, float]:
+    """Return the x >= 0 that minimizes |A x - b|, and that distance."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            x, _ = nnls(A, b, maxiter=100 * A.shape[1])
+    except (RuntimeError, np.linalg.LinAlgError, RuntimeWarning):
+        # SciPy 1.12 to 1.14 have an implementation that cycles, or divides by singular matrices.
+        x = lsq_linear(A, b, (0.0, np.inf), method="bvls", tol=1e-15).x
+    return np.asarray(x), float(np.linalg.norm(A @ x - b))
+
+
 def nearest_in_hull(corners: FloatArray, point: FloatArray) -> FloatArray:
     """Return the point (k,) of the hull of corners (n, k) nearest to a point (k,)."""
     reach = corners - point
     scale = float(np.abs(reach).max()) or 1.0
     rows = np.vstack([reach.T / scale, np.ones(len(reach))])
     target = np.append(np.zeros(len(point)), 1.0)
-    weights, _ = nnls(rows, target)
+    weights, _ = nonnegative_least_squares(rows, target)
     return np.asarray(weights @ corners / weights.sum())
 
 

@@ -263,7 +263,9 @@ def part_states(trajectory: Trajectory, num: int = CLOSE) -> list[States]:
 
 def all_states(trajectory: Trajectory) -> States:
     """Return the states of all parts in one."""
-    return States(*map(np.concatenate, zip(*part_states(trajectory), strict=True)))
+    states = States(*map(np.concatenate, zip(*part_states(trajectory), strict=True)))
+    # Where parts meet, rounding must not let a clock go back.
+    return states._replace(s=np.maximum.accumulate(states.s))
 
 
 def impact_spans(trajectory: Trajectory) -> FloatArray:

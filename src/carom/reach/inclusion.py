@@ -27,6 +27,9 @@ from carom.problem import ImpactProblem
 from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, rounded, solve
 from carom.typing import BoolArray, FloatArray
 
+TINY = 1e-300
+"""Smallest step to which friction coefficients are rounded: smaller ones would vanish."""
+
 DEPENDENT = 1e-12
 """Share of a row's squared length below which it is dependent: rounding errors of J M^-1 J^T."""
 
@@ -219,7 +222,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
         lift=lift,
         pull=pull,
         rates=rows @ A_q.T,
-        mu=rounded(problem.mu, np.where(problem.mu > 0.0, grid * problem.mu, 1.0)),
+        mu=rounded(problem.mu, np.maximum(grid * problem.mu, TINY)),
         directions=rounded(friction_directions(width - 1, problem.num_directions), grid),
         y_start=y_start,
         v_start=exactly(v_pre) + move,
