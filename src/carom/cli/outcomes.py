@@ -236,7 +236,8 @@ class Found:
         drawn = [get("routh"), get("routh-single"), None if exact is None else exact.inner]
         points = next((outcomes for outcomes in drawn if outcomes is not None), None)
         others = {"simultaneous": get("anitescu-potra"), "sequential": get("sequential")}
-        options: Any = {"exact": exact, "title": self.about.title, **others}
+        system = getattr(self.about.scene, "system", None)
+        options: Any = {"exact": exact, "title": self.about.title, "system": system, **others}
         if self.sets:
             files[FIGURE] = partial(show.write_figure, "outcomes_overview", points, **options)
         return files
