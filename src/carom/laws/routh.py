@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import final
 
 import numpy as np
@@ -22,6 +22,9 @@ JUDGED_AT_ONCE = 2**16
 LEAST_STEPS = 1000
 MOST_STEPS = 2**31 - 1
 
+STEP_OPTIONS = ("max_steps", "draw", "selection", "epsilon")
+"""Options that have a meaning for steps only."""
+
 WHOLE_IMPACTS = 100
 """Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
 longest of thousands of samples takes 10 to 20."""
@@ -32,39 +35,48 @@ longest of thousands of samples takes 10 to 20."""
 class Routh(ImpactLaw):
     """Sample the outcomes of an impact.
 
-    Each sample lets normal impulses grow step by step, at random rates, until no contact
-    approaches. Sample i of a seed does not depend on the number of samples or threads.
+    Each sample is an exact motion: normal impulses grow at random rates, from event to event (slip
+    ends, a contact stops), until no contact approaches. There is no step and no error but rounding;
+    in space, slip against the round friction cone is integrated to about 1e-9. Part of the samples
+    search for extreme contact velocities, which random motions seldom reach.
 
-    Steps are implicit, with an error proportional to h: where contacts change from sliding to
-    sticking, samples can leave the set, on a square box by 2 % of the impact's speed at the default
-    h and by 0.4 % at an eighth of it. Halve h until the ranges settle; `RouthExact` has no step.
+    With `step_impulse` samples follow the paper instead, in implicit steps with an error
+    proportional to h: where contacts change from sliding to sticking, such samples can leave the
+    set, by some per cent of the impact's speed at the largest h. In space, friction then acts along
+    the k directions of the problem.
 
-    If `problem.without_collision` and no contact approaches, samples begin with a step, not limited
-    by h, in which contacts at rest act; the combinations that can act take turns.
+    Sample i of a seed is the same on any number of threads. If `problem.without_collision` and no
+    contact approaches, contacts at rest act first.
 
     Args:
         num_samples: Number of samples.
-        step_impulse: Largest normal impulse h of a contact in one step [N s]. Default: the largest
-            impulse that stops one contact with all of the impact's energy.
+        step_impulse: Largest normal impulse h of a contact in one step [N s]; selects the paper's
+            steps. Default: exact motions.
         max_steps: Number of steps after which a sample counts as unfinished. Default: 1000, or for
-            small h the number that amounts to 100 times the default h, ten times a usual impact.
+            small h the number that amounts to 100 times the stopping impulse, ten times a usual
+            impact.
         seed: Seed of the random generator.
-        draw: Distribution of the caps on impulses in [0, h]^m. "persistent": a random subset of
-            contacts acts at random rates for a random stretch of impulse, so that coverage does not
-            depend on h. "subset": subset and rates are drawn anew in every step. "uniform", as in
-            the paper: independent and uniform; for small h, samples cluster inside the set.
+        extremes: Share of the samples that search for extremes; 0 for random draws only, which
+            represent a distribution.
+        draw: Distribution of the caps on impulses in [0, h]^m, for steps. "persistent": a random
+            subset of contacts acts at random rates for a random stretch of impulse, so that
+            coverage does not depend on h. "subset": subset and rates are drawn anew in every step.
+            "uniform", as in the paper: independent and uniform; for small h, samples cluster inside
+            the set.
         selection: Solution to take if a step has several: "random" with equal probability, or
             "lemke" for the one that Lemke's algorithm finds.
         points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, which replace
-            draw, num_samples and max_steps: m numbers per step, times h, are the caps.
-        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after max_steps takes
-            one more step with the caps epsilon / (3 psi). Default: a millionth of |v_pre|.
+            draw, num_samples and max_steps: m numbers per step, times h, are the caps. Selects
+            steps.
+        epsilon: Accuracy of Algorithm 2 [m/s], for steps: a sample that still collides after
+            max_steps takes one more step with the caps epsilon / (3 psi). Default: a millionth of
+            |v_pre|.
         num_threads: Number of threads; default all cores.
         progress: Function that is called with (samples done, samples in total).
-        until: (epsilon, p, delta): sample until, with confidence 1 - delta, a further draw lies
-            more than epsilon from every sample with probability at most p. The num_samples samples
-            are compared with as many fresh draws, which then join them; this repeats, doubling the
-            number each time. The result is `outcomes.holdout`.
+        until: (epsilon, p, delta): sample until, with confidence 1 - delta, a further random draw
+            lies more than epsilon from every sample with probability at most p. The num_samples
+            samples, all of them random, are compared with as many fresh draws, which then join
+            them; this repeats, doubling the number each time. The result is `outcomes.holdout`.
         norm: Norm of epsilon in `until`: "contact" for the Euclidean norm of all contact
             velocities [m/s], "energy" for |v|_M as a share of |v_pre|_M.
         max_samples: Maximum number of samples with `until`. If they are not enough,
@@ -88,6 +100,7 @@ class Routh(ImpactLaw):
     step_impulse: float | None = None
     max_steps: int | None = None
     seed: int = 0
+    extremes: float = 0.25
     draw: str = "persistent"
     selection: str = "random"
     points: FloatArray | None = None
@@ -113,9 +126,27 @@ class Routh(ImpactLaw):
         for name in ("step_impulse", "epsilon"):
             if getattr(self, name) is not None:
                 checks.positive(name, getattr(self, name))
+        checks.between("extremes", self.extremes, 0.0, 1.0)
+        self._check_steps()
         if self.until is not None:
             goal = self._goal(self.until)
             object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
+
+    @property
+    def takes_steps(self) -> bool:
+        """Return whether samples take the paper's steps instead of exact motions."""
+        return self.step_impulse is not None or self.points is not None
+
+    def _check_steps(self) -> None:
+        """Raise an error if an option of steps is given without them."""
+        if self.takes_steps:
+            return
+        options = (f for f in fields(self) if f.name in STEP_OPTIONS)
+        for name in (f.name for f in options if getattr(self, f.name) != f.default):
+            raise InvalidOption(
+                f"{name}: an option of steps, and these samples are exact motions; name "
+                f"step_impulse as well"
+            )
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the sampled post-impact set.
@@ -135,19 +166,20 @@ class Routh(ImpactLaw):
         finished = statuses == stepping.FINISHED
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
-        stays = not problem.is_colliding(problem.v_pre) and not problem.without_collision
+        stays = _stays(problem)
         return SampledSet(
             problem=problem,
-            law=f"Routh, {'points' if self.points is not None else self.draw} draws",
+            law=self._name(),
             v_post=problem.velocity_after(totals[ends]),
             impulse_n=impulses[:, :, 0],
             impulse_t=impulses[:, :, 1:],
             num_steps=steps[ends].astype(np.int64),
             is_complete=stays,
+            notes=() if stays else self._notes(sampler),
             v_unfinished=problem.velocity_after(totals[~finished]),
             unfinished=self._reasons(statuses),
             holdout=holdout,
-            step_impulse=None if stays else self._step(problem),
+            step_impulse=self._step(problem) if self.takes_steps and not stays else None,
             numbers=ends,
             origin=replace(self, progress=None),
         )
@@ -156,8 +188,27 @@ class Routh(ImpactLaw):
         """Prepare to run samples of this law again by their numbers."""
         return SampleReplay(problem, self._prepare(problem))
 
+    def _name(self) -> str:
+        """Return the name of the law and of its samples."""
+        if not self.takes_steps:
+            return "Routh, exact motions"
+        return f"Routh, {'points' if self.points is not None else self.draw} draws"
+
+    def _notes(self, sampler: stepping.AnySampler) -> tuple[str, ...]:
+        """Return what part of the samples is not random."""
+        if not isinstance(sampler, stepping.MotionSampler) or not sampler.num_per_search:
+            return ()
+        searched = self.num_samples - sampler.num_random
+        return (
+            f"{searched:,} of {self.num_samples:,} samples search for extreme contact velocities; "
+            f"the others are random",
+        )
+
     def _prepare(self, problem: ImpactProblem) -> stepping.AnySampler:
-        return stepping.prepare_sampler(problem, self._rule(problem), self.num_samples)
+        if self.takes_steps:
+            return stepping.prepare_sampler(problem, self._rule(problem), self.num_samples)
+        share = 0.0 if self.until is not None or _stays(problem) else self.extremes
+        return stepping.prepare_motions(problem, self.seed, self.num_samples, share)
 
     def _run(
         self, problem: ImpactProblem, sampler: stepping.AnySampler, first: int, count: int
@@ -169,7 +220,10 @@ class Routh(ImpactLaw):
             if report is not None:
                 report(first + done, first + all_)
 
-        runs = stepping.begin_at(sampler, first).run(count, self.num_threads, progress)
+        if _stays(problem):
+            runs = stepping.nothing_happens(problem, count)
+        else:
+            runs = stepping.begin_at(sampler, first).run(count, self.num_threads, progress)
         return self._judge(problem, *runs, may_fail=first > 0)
 
     def _judge(
@@ -182,7 +236,11 @@ class Routh(ImpactLaw):
     ) -> stepping.Runs:
         """Return runs in N s, with what is not physical marked as failed."""
         totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
-        _fail_what_is_not_physical(problem, totals, statuses)
+        if self.takes_steps:
+            # Exact motions are checked one by one as they end.
+            _fail_what_is_not_physical(problem, totals, statuses)
+        if problem.starts_at_rest and not totals.any():
+            raise stepping.nothing_acts(problem)
         if not may_fail and not (statuses == stepping.FINISHED).any():
             raise ImpactNotResolved(
                 "no sample ended: " + "; ".join(self._reasons(statuses)), problem
@@ -222,12 +280,16 @@ class Routh(ImpactLaw):
             ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
         law = replace(self, num_samples=1, seed=seed, progress=None, until=None)
+        if _stays(problem):
+            return ImpactPath.of_impulses(problem, np.zeros((0, len(problem.J))))
         if self.points is not None:
             row = int(np.random.default_rng(seed).integers(len(self.points)))
             law = replace(law, points=self.points[row : row + 1])
         sampler = law._prepare(problem)
         runs, record = sampler.draw()
         num_steps = int(law._judge(problem, *runs)[2][0])
+        if isinstance(sampler, stepping.MotionSampler):
+            return _motion_path(problem, record)
         if num_steps > len(record):
             record = sampler.record(0, num_steps)
         return _path(problem, record[:num_steps])
@@ -282,7 +344,12 @@ class Routh(ImpactLaw):
         count = len(statuses)
         late = int((statuses == stepping.UNFINISHED).sum())
         failed = int((statuses == stepping.FAILED).sum())
-        if late:
+        if late and not self.takes_steps:
+            reasons.append(
+                f"{late:,} of {count:,} motions went on for ever, which they can if contacts press "
+                f"against each other: see what carom.check says of the friction cone"
+            )
+        elif late:
             reasons.append(
                 f"{late:,} of {count:,} samples still collided after the last step; "
                 f"{'raise max_steps' if self.points is None else 'give points for more steps'} "
@@ -330,7 +397,23 @@ class SampleReplay:
 
     def path(self, number: int, num_steps: int) -> ImpactPath:
         """Return the path of a sample, given its number and its number of steps."""
-        return _path(self.problem, self.sampler.record(number, num_steps))
+        if _stays(self.problem):
+            return ImpactPath.of_impulses(self.problem, np.zeros((0, len(self.problem.J))))
+        record = self.sampler.record(number, num_steps)
+        if isinstance(self.sampler, stepping.MotionSampler):
+            return _motion_path(self.problem, record)
+        return _path(self.problem, record)
+
+
+def _stays(problem: ImpactProblem) -> bool:
+    """Return whether nothing happens, because no contact approaches or may act."""
+    return not problem.is_colliding(problem.v_pre) and not problem.without_collision
+
+
+def _motion_path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:
+    """Return the path of an exact motion from the impulses of its straight pieces."""
+    units = np.repeat(problem.space.impulse_unit, problem.space.width)
+    return ImpactPath.of_impulses(problem, record * units)
 
 
 def _path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:

@@ -24,7 +24,7 @@ from carom.io import Saved
 from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
 from carom.motion.trajectory import MOST_ROWS, Trajectory
-from carom.stepping.sampler import available_cores
+from carom.stepping.parallel import available_cores
 from carom.systems.names import names
 from carom.systems.system import System
 from carom.typing import ArrayLike, FloatArray

@@ -115,10 +115,11 @@ def _totals(outcomes: PointSet) -> list[str]:
     kept = problem.kinetic_energy(outcomes.v_post) / before if before > 0.0 else np.ones(1)
     kept = np.where(kept < STICKING**2, 0.0, kept)
     steps, h = outcomes.num_steps, getattr(outcomes, "step_impulse", None)
+    word = "events" if "exact motions" in outcomes.law else "steps"
     lines = [
         f"  energy kept  {100 * kept.min():.4g} … {100 * kept.max():.4g} % of {before:.4g} J",
-        f"  steps        {steps.mean():.3g} per outcome, {steps.max()} at most",
+        f"  {word:<12} {steps.mean():.3g} per outcome, {steps.max()} at most",
     ]
     if h is not None:
-        lines.append(f"  step         h = {h:.4g} N s; samples err in proportion to it")
+        lines.append(f"  accuracy     steps of {h:.4g} N s; samples err in proportion to it")
     return lines

@@ -19,8 +19,9 @@ from carom.kernels import draws, paths
 from carom.kernels.modes import read_modes
 from carom.kernels.tolerances import COLLIDING, DISTINCT, MATCH, VANISHING
 from carom.stepping.lcp import solve_often, step_lcp
+from carom.stepping.parallel import Progress, Runs, empty_results
 from carom.stepping.pieces import can_try_all_modes, distinct_rows, modes_and_impulses
-from carom.stepping.sampler import Progress, Runs, Sampler, empty_results
+from carom.stepping.sampler import Sampler
 from carom.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -229,10 +230,9 @@ class StartedSampler:
         return np.concatenate(row)
 
 
-AnySampler = Sampler | StartedSampler
-
-
-def prepare_sampler(problem: ImpactProblem, rule: paths.Rule, num_samples: int) -> AnySampler:
+def prepare_sampler(
+    problem: ImpactProblem, rule: paths.Rule, num_samples: int
+) -> Sampler | StartedSampler:
     """Prepare to sample an impact, whether it starts by a collision or at contacts at rest."""
     if problem.starts_at_rest:
         return StartedSampler.prepare(problem, rule, num_samples)

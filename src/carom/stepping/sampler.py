@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,19 +10,14 @@ from carom.contact_space import ContactSpace
 from carom.kernels import draws, paths
 from carom.kernels.search import Table
 from carom.stepping import tables
+from carom.stepping.parallel import Progress, Runs, empty_results, run_chunks
 from carom.stepping.pieces import Pieces
 from carom.stepping.tables import search_table, singles_table
 from carom.typing import FloatArray, IntArray
 
-Progress = Callable[[int, int], None]
-Runs = tuple[FloatArray, IntArray, IntArray]
-"""Dimensionless impulses (n, c), statuses (n,) and numbers of steps (n,)."""
-
 DRAWS = {"uniform": draws.UNIFORM, "subset": draws.SUBSET, "persistent": draws.PERSISTENT}
 SELECTIONS = {"random": paths.RANDOM, "lemke": paths.LEMKE}
 
-LARGEST_CHUNK = 2**14
-SMALLEST_CHUNK = 2**10
 SAMPLES_TO_FILL = 128
 TRIAL_SAMPLES = 1024
 WORTH_A_TRIAL = 2**16
@@ -76,22 +68,13 @@ class Sampler:
 
     def run(self, num_samples: int, num_threads: int | None, progress: Progress | None) -> Runs:
         """Run samples on all cores, or on some threads."""
-        totals, statuses, steps = results = empty_results(num_samples, len(self.rule.v_c))
+        results = empty_results(num_samples, len(self.rule.v_c))
         record = np.empty((0, 0, 0))
-        num_threads = num_threads or available_cores()
-        share = -(-num_samples // num_threads)
-        chunk = min(max(share, SMALLEST_CHUNK), LARGEST_CHUNK)
 
-        def run_chunk(start: int) -> int:
-            part = slice(start, min(start + chunk, num_samples))
-            self._call(start, totals[part], statuses[part], steps[part], record)
-            return part.stop - part.start
+        def run(part: slice) -> None:
+            self._call(part.start, *(each[part] for each in results), record)
 
-        done = 0
-        for size in _in_parallel(run_chunk, range(0, num_samples, chunk), num_threads):
-            done += size
-            if progress is not None:
-                progress(done, num_samples)
+        run_chunks(run, num_samples, num_threads, progress)
         return results
 
     def draw(self) -> tuple[Runs, FloatArray]:
@@ -117,35 +100,6 @@ class Sampler:
         # The random numbers wrap around by design; interpreted, NumPy would warn of it.
         with np.errstate(over="ignore"):
             paths.run_chunk(*known, self.number + first, *results)
-
-
-def empty_results(num_samples: int, c: int) -> Runs:
-    """Allocate what `Sampler.run` returns."""
-    totals, statuses = np.empty((num_samples, c)), np.empty(num_samples, np.int8)
-    return totals, statuses, np.empty(num_samples, np.int32)
-
-
-def _in_parallel(
-    function: Callable[[int], int], items: Sequence[int], num_threads: int
-) -> Iterator[int]:
-    """Yield the results of a function, as they come; what has not begun is dropped on Ctrl-C."""
-    if num_threads == 1 or len(items) == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(num_threads) as pool:
-        try:
-            for job in as_completed([pool.submit(function, item) for item in items]):
-                yield job.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def available_cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _run_trial(sampler: Sampler, num_samples: int) -> tables.Trial:

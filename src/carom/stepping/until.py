@@ -11,9 +11,12 @@ import numpy as np
 from carom import checks
 from carom.errors import InvalidOption
 from carom.outcomes.holdout import NORMS, Holdout, count_misses, holdout_bound
-from carom.stepping.at_rest import AnySampler, StartedSampler
+from carom.stepping.at_rest import StartedSampler
+from carom.stepping.motions import MotionSampler
 from carom.stepping.sampler import Sampler
 from carom.typing import FloatArray
+
+AnySampler = Sampler | StartedSampler | MotionSampler
 
 Draw = Callable[[int, int], FloatArray]
 """Return the points (n, k) of draws number `first` to `first + count`, without those that did not
@@ -80,6 +83,10 @@ def draw_until(draw: Draw, num_samples: int, goal: Goal, num_threads: int | None
 
 def begin_at(sampler: AnySampler, first: int) -> AnySampler:
     """Return a sampler whose sample 0 is sample `first` of the given one, and so on."""
+    if not first:
+        return sampler
+    if isinstance(sampler, MotionSampler):
+        return replace(sampler, first=sampler.first + first)
     if isinstance(sampler, Sampler):
         return replace(sampler, number=sampler.number + first)
     turns = len(sampler.samplers)

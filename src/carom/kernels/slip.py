@@ -1,0 +1,1 @@
+from carom.kernels.stretch import follow_stretch, make_work

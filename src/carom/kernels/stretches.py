@@ -1,0 +1,45 @@
+"""One stretch of an impact, in the plane or in space; which one is known when code is compiled."""
+
+from numba.extending import overload
+
+from carom.kernels import slip, stretch
+from carom.kernels.jit import inlined
+
+
+@inlined
+def approaches(u, width, m):
+    """Return whether a contact approaches, so that the impact is not over."""
+    for i in range(len(m)):
+        if u[i * len(width)] < 0.0:
+            return True
+    return False
+
+
+def make_work(width, m):
+    """Make the work arrays of `follow_stretch`."""
+    return (stretch if len(width) == 2 else slip).make_work(len(m))
+
+
+@overload(make_work)
+def _make_work(width, m):
+    make = (stretch if width.count == 2 else slip).make_work
+    return lambda width, m: make(len(m))
+
+
+def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
+    """Follow one stretch; see `carom.kernels.stretch` and `carom.kernels.slip`."""
+    follow = (stretch if len(width) == 2 else slip).follow_stretch
+    return follow(A, mu, u, total, rates, share, aims, work, log, logged, m)
+
+
+@overload(
+    follow_stretch,
+    jit_options={"error_model": "numpy", "nogil": True, "forceinline": True, "_nrt": False},
+)
+def _follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
+    follow = (stretch if width.count == 2 else slip).follow_stretch
+
+    def call(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
+        return follow(A, mu, u, total, rates, share, aims, work, log, logged, m)
+
+    return call
