@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lstsq
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
@@ -44,7 +45,6 @@ class Word:
     cells: SignArray  # (K, 2 m) signs of the contact velocities along each stretch
     impulses: FloatArray  # (K, 2 m) dimensionless impulses of each stretch
     value: float  # of the objective
-    prices: FloatArray  # (K, 2 m) what the objective gains per change of velocity before a stretch
 
 
 def cells_of_path(space: ContactSpace, start: FloatArray, impulses: FloatArray) -> SignArray:
@@ -99,6 +99,20 @@ class Vertices:
         return np.hstack([(n <= 0) & (t >= 0), (n <= 0) & ((t < 0) | ((t == 0) & (mu > 0.0)))])
 
 
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A vertex of the program of one word, as a solver left it."""
+
+    amounts: FloatArray  # (K, 2 m) of the vertices
+    after: FloatArray  # (K, 2 m) contact velocities after each stretch
+    value: float
+
+    @property
+    def used(self) -> NDArray[np.int64]:
+        """Return the stretches in which anything acts."""
+        return np.flatnonzero((self.amounts > EXACT).any(axis=1))
+
+
 class Program:
     """The linear program of one word; its variables are impulses of vertices, then velocities."""
 
@@ -117,42 +131,53 @@ class Program:
         lower[-1, ::2] = 0.0
         return lower, upper
 
-    def solve(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return the amounts of the vertices, velocities and prices, all (K, 2 m), or None."""
+    def solve(self, q: FloatArray, *, unfinished: bool = False) -> Solution | None:
+        """Return the best motion, or None if no motion ends the impact.
+
+        Unfinished motions may approach at the end: the sum of these velocities is minimized.
+        """
         K, c = self.cells.shape
         stretch, vertex = np.nonzero(self.acting)
-        count = len(stretch)
+        count, extra = len(stretch), c // 2 if unfinished else 0
+        every, first = np.arange(K * c), count + extra
         # Row (k, j): u_k,j - u_{k-1},j - sum of rates = 0, with u_0 on the right side.
-        rows = (stretch[:, None] * c + np.arange(c)).ravel()
-        columns = np.repeat(np.arange(count), c)
-        every = np.arange(K * c)
-        entries = -self.vertices.rate[vertex].ravel()
-        data = np.concatenate([entries, np.ones(K * c), -np.ones((K - 1) * c)])
-        i = np.concatenate([rows, every, every[c:]])
-        j = np.concatenate([columns, count + every, count + every[:-c]])
+        data = [-self.vertices.rate[vertex].ravel(), -np.ones(extra), np.ones(K * c)]
+        rows = [(stretch[:, None] * c + np.arange(c)).ravel(), every[-c::2][:extra], every]
+        columns = [np.repeat(np.arange(count), c), count + np.arange(extra), first + every]
+        data, rows, columns = (
+            np.concatenate(parts)
+            for parts in (
+                [*data, -np.ones((K - 1) * c)],
+                [*rows, every[c:]],
+                [*columns, first + every[:-c]],
+            )
+        )
         right = np.zeros(K * c)
         right[:c] = self.start
-        cost = np.zeros(count + K * c)
-        cost[:count] = -(self.vertices.impulse @ q / self.vertices.size)[vertex]
-        bounds = np.column_stack(
-            [
-                np.concatenate([np.zeros(count), self.lower.ravel()]),
-                np.concatenate([np.full(count, np.inf), self.upper.ravel()]),
-            ]
-        )
-        matrix = csr_array((data, (i, j)), shape=(K * c, count + K * c))
+        cost = np.zeros(first + K * c)
+        if unfinished:
+            cost[count:first] = 1.0
+        else:
+            cost[:count] = -(self.vertices.impulse @ q / self.vertices.size)[vertex]
+        lower = np.concatenate([np.zeros(first), self.lower.ravel()])
+        upper = np.concatenate([np.full(first, np.inf), self.upper.ravel()])
+        # Only where the last cell approaches.
+        upper[count:first] = np.where(self.cells[-1, ::2] < 0, np.inf, 0.0)[:extra]
+        matrix = csr_array((data, (rows, columns)), shape=(K * c, first + K * c))
+        bounds = np.column_stack([lower, upper])
         found = linprog(cost, A_eq=matrix, b_eq=right, bounds=bounds, method="highs", options=TIGHT)
         if found.status != 0:
             return None
         amounts = np.zeros(self.acting.shape)
         amounts[stretch, vertex] = found.x[:count]
-        after = found.x[count:].reshape(K, c)
-        return amounts, after, -found.eqlin.marginals.reshape(K, c)
+        after = found.x[first:].reshape(K, c)
+        after[-1, ::2][:extra] -= found.x[count:first]
+        return Solution(amounts, after, -float(found.fun))
 
-    def refined(self, amounts: FloatArray, u: FloatArray) -> FloatArray:
+    def refined(self, solution: Solution) -> FloatArray:
         """Return the impulses (K, 2 m) of a vertex, whose active equations are solved again."""
         size = self.vertices.size
-        amounts = np.where(amounts <= EXACT, 0.0, amounts)
+        u, amounts = solution.after, np.where(solution.amounts <= EXACT, 0.0, solution.amounts)
         impulses = (amounts / size) @ self.vertices.impulse
         goal = np.where(np.abs(u - self.lower) <= EXACT, self.lower, self.upper)
         tight = np.abs(u - goal) <= EXACT
@@ -164,7 +189,7 @@ class Program:
         response = rates[:, form].T * (stretch <= after[:, None])
         for _ in range(2):
             off = (goal - self.velocities(impulses))[tight]
-            change = np.linalg.lstsq(response, off, rcond=1e-12)[0]
+            change = lstsq(response, off, cond=1e-12, lapack_driver="gelsy")[0]
             np.add.at(impulses, stretch, change[:, None] * direction)
         return impulses
 
@@ -186,35 +211,47 @@ class Program:
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def polish(space: ContactSpace, start: FloatArray, cells: SignArray, q: FloatArray) -> Word | None:
-    """Maximize q . impulse over all motions through a word of cells that end an impact."""
+def solve(
+    space: ContactSpace,
+    start: FloatArray,
+    cells: SignArray,
+    q: FloatArray,
+    *,
+    unfinished: bool = False,
+) -> tuple[Program, Solution] | None:
+    """Find the best motion through a word that does not go on after the end of the impact."""
     if not len(cells) or not approaching(cells[1:]).all():
         return None
     if (start * cells[0] < 0.0).any() or (start[cells[0] == 0] != 0.0).any():
         return None
     program = Program(space, start, cells)
     for _ in range(MOST_TOUCHES):
-        found = program.solve(q)
+        found = program.solve(q, unfinished=unfinished)
         if found is None:
             return None
-        amounts, u, prices = found
-        impulses = program.refined(amounts, u)
-        used = np.flatnonzero(impulses.any(axis=1))
-        if not len(used):
-            return None
-        before = program.velocities(impulses)[used[:-1]]
-        impulses = impulses[used]
-        over = before[:, ::2].min(axis=1) > -OPEN
+        used = found.used
+        before = found.after[used[:-1]][:, ::2]
+        over = before.min(axis=1) > -OPEN
         if not over.any():
-            prices = np.vstack([prices[:1], prices])[used]
-            return Word(cells[used], impulses, float(q @ impulses.sum(axis=0)), prices)
+            return program, found
         k = int(over.argmax())
         # The motion would go on where it is over: keep some contact approaching until then.
-        shared = (cells[used[k], ::2] < 0) & (cells[used[k + 1], ::2] < 0)
+        shared = (cells[used[k] : used[k + 1] + 1, ::2] < 0).all(axis=0)
         if not shared.any():
             return None
-        i = int(np.where(shared, before[k, ::2], np.inf).argmin())
+        i = int(np.where(shared, before[k], np.inf).argmin())
         program.upper[used[k] : used[k + 1], 2 * i] = -MARGIN
         if (program.lower > program.upper).any():
             return None
     return None
+
+
+def polish(space: ContactSpace, start: FloatArray, cells: SignArray, q: FloatArray) -> Word | None:
+    """Maximize q . impulse over all motions through a word of cells that end an impact."""
+    found = solve(space, start, cells, q)
+    if found is None:
+        return None
+    program, solution = found
+    used = solution.used
+    impulses = program.refined(solution)[used]
+    return Word(cells[used], impulses, float(q @ impulses.sum(axis=0)))
