@@ -1,0 +1,69 @@
+"""Judge a motion of an impact by the inclusion itself [HalmPosa, eq:multicontact].
+
+Nothing is taken on trust but the impulses: a motion is a sequence of straight stretches of the
+contact velocities, one per row of impulses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from carom.contact_space import ContactSpace
+from carom.typing import FloatArray
+
+
+def replay(
+    space: ContactSpace, start: FloatArray, impulses: FloatArray, tol: float = 1e-9
+) -> list[str]:
+    """Return what is illegal in a motion, one sentence each; none if it obeys the inclusion.
+
+    Args:
+        space: The impact.
+        start: Dimensionless contact velocities (c,) before the motion.
+        impulses: Dimensionless impulses (n, c) of its stretches.
+        tol: Tolerance of dimensionless velocities and impulses. In space slip turns along a
+            stretch, so that short stretches only come close to the round cone.
+    """
+    width = space.width
+    found: list[str] = []
+    u = np.asarray(start, dtype=np.float64)
+    for k, row in enumerate(np.asarray(impulses, dtype=np.float64)):
+        after = u + space.A @ row
+        before, behind = u.reshape(-1, width), after.reshape(-1, width)
+        own = row.reshape(-1, width)
+        found += [f"stretch {k}: {text}" for text in _faults(space.mu, before, behind, own, tol)]
+        # Contacts at rest may start an impact, so the first stretch is free to.
+        if k and before[:, 0].min() >= 0.0:
+            found.append(f"stretch {k}: the impact is over")
+        # (u + after) . impulse / 2 is the change of kinetic energy.
+        if (u + after) @ row > tol:
+            found.append(f"stretch {k}: energy rises by {0.5 * (u + after) @ row:.3g}")
+        u = after
+    if (least := u.reshape(-1, width)[:, 0].min()) < -tol:
+        found.append(f"end: a contact approaches at {-least:.3g}")
+    return found
+
+
+def _faults(
+    mu: FloatArray, before: FloatArray, after: FloatArray, impulse: FloatArray, tol: float
+) -> list[str]:
+    """Return what the contacts (m, width) do wrong along one stretch."""
+    found = []
+    push, friction = impulse[:, 0], impulse[:, 1:]
+    size = np.linalg.norm(friction, axis=1)
+    for i in np.flatnonzero((push != 0.0) | (size > 0.0)):
+        if push[i] < 0.0:
+            found.append(f"contact {i} pulls by {-push[i]:.3g}")
+        if (excess := size[i] - mu[i] * push[i]) > tol:
+            found.append(f"friction of contact {i} exceeds the cone by {excess:.3g}")
+        if (parting := max(before[i, 0], after[i, 0])) > tol:
+            found.append(f"contact {i} acts while parting at {parting:.3g}")
+        for slip in (before[i, 1:], after[i, 1:]):
+            speed = np.linalg.norm(slip)
+            if speed <= tol:
+                continue
+            # Either end decides: a velocity that changes sign cannot be opposed at both.
+            wrong = np.linalg.norm(friction[i] + mu[i] * push[i] * slip / speed)
+            if wrong > tol:
+                found.append(f"friction of contact {i} is off by {wrong:.3g}")
+    return found
