@@ -413,7 +413,7 @@ def _stays(problem: ImpactProblem) -> bool:
 def _motion_path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:
     """Return the path of an exact motion from the impulses of its straight pieces."""
     units = np.repeat(problem.space.impulse_unit, problem.space.width)
-    return ImpactPath.of_impulses(problem, record * units)
+    return ImpactPath.of_impulses(problem, record * units, is_straight=True)
 
 
 def _path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:

@@ -58,6 +58,8 @@ class ImpactPath:
         impulses: FloatArray,
         modes: Iterable[tuple[str, ...]] | None = None,
         lambda_max: FloatArray | None = None,
+        *,
+        is_straight: bool = False,
     ) -> ImpactPath:
         """Return the path that follows from the impulses of its steps.
 
@@ -66,6 +68,8 @@ class ImpactPath:
             impulses: (steps, m (1 + d)) impulses, contact by contact, normal first [N s].
             modes: What each contact does in each step; by default derived from the velocities.
             lambda_max: (steps, m) caps [N s]; by default the normal impulses.
+            is_straight: Whether velocities change along a straight line in each step, as in exact
+                motions. What a contact does is then seen in the middle of the step.
 
         Examples:
             >>> import numpy as np
@@ -80,13 +84,14 @@ class ImpactPath:
         sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
         blocks = impulses.reshape(len(impulses), m, width)
         v = problem.velocity_after(sums)
+        seen = 0.5 * (v[1:] + v[:-1]) if is_straight else v[1:]
         return cls(
             contacts=problem.contacts,
             v=v,
             lambda_n=blocks[:, :, 0],
             lambda_t=blocks[:, :, 1:],
             lambda_max=blocks[:, :, 0].copy() if lambda_max is None else lambda_max,
-            modes=tuple(_modes(problem, v[1:], blocks) if modes is None else modes),
+            modes=tuple(_modes(problem, v[1:], seen, blocks) if modes is None else modes),
             ends=kind_words(problem, v[-1:])[0],
         )
 
@@ -134,8 +139,15 @@ class Origin(Protocol):
     def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath: ...
 
 
-def _modes(problem: ImpactProblem, v: FloatArray, blocks: FloatArray) -> list[tuple[str, ...]]:
-    """Return the modes in steps that end with velocities v and have impulses (steps, m, 1 + d)."""
-    v_c = problem.contact_velocity(v) / problem.space.velocity_unit[:, None]
+def _modes(
+    problem: ImpactProblem, v: FloatArray, seen: FloatArray, blocks: FloatArray
+) -> list[tuple[str, ...]]:
+    """Return the modes in steps that end with velocities v and have impulses (steps, m, 1 + d).
+
+    Slip is judged by the velocities `seen`.
+    """
+    v_c = problem.contact_velocity(v)
+    v_c[..., 1:] = problem.contact_velocity(seen)[..., 1:]
+    v_c /= problem.space.velocity_unit[:, None]
     signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64).tolist()
     return [tuple(map(describe_mode, *step)) for step in zip(signs, blocks, strict=True)]

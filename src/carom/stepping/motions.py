@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from carom.contact_space import ContactSpace
-from carom.kernels import extremes, motions
+from carom.kernels import motions, plans
 from carom.stepping.parallel import Progress, Runs, empty_results, in_parallel, run_chunks
 from carom.problem import ImpactProblem
 from carom.typing import FloatArray, IntArray
@@ -76,7 +76,7 @@ class MotionSampler:
         q = self.objectives[search]
         log = np.empty((num_events, len(self.start)))
         runs = empty_results(own + 1, len(self.start))
-        logged = self._call_search(search, q, best_motions(totals, statuses, q), runs, True, log)
+        logged = self.call_search(search, q, best_motions(totals, statuses, q), runs, log)
         return log[:logged]
 
     def _run_random(
@@ -96,8 +96,7 @@ class MotionSampler:
             part = slice(self.num_random + k * per, self.num_random + (k + 1) * per)
             own = tuple(each[part] for each in results)
             elite = best_motions(totals, statuses, objectives[k])
-            none = np.empty((0, len(self.start)))
-            self._call_search(k, objectives[k], elite, own, False, none)
+            self.call_search(k, objectives[k], elite, own)
             return k
 
         for _ in in_parallel(run_search, range(len(objectives)), num_threads):
@@ -128,19 +127,23 @@ class MotionSampler:
             motions.run_random(*known, totals, statuses, events, log, logged, *sizes(self.space))
         return int(logged[0])
 
-    def _call_search(
+    def call_search(
         self,
         number: int,
         q: FloatArray,
         elite: IntArray,
         runs: tuple[FloatArray | IntArray, ...],
-        log_last: bool,
-        log: FloatArray,
+        log: FloatArray | None = None,
     ) -> int:
+        """Search for the largest q . impulse, from the random motions `elite` on.
+
+        Returns the number of straight pieces of the last motion, whose impulses fill the log.
+        """
         logged = np.zeros(1, np.int64)
         known = self.space.A, self.space.mu, self.start, self.seed, number, q, elite, POPULATION
+        own = np.empty((0, len(self.start))) if log is None else log
         with np.errstate(over="ignore"):
-            extremes.search(*known, *runs, log_last, log, logged, *sizes(self.space))
+            plans.search(*known, *runs, log is not None, own, logged, *sizes(self.space))
         return int(logged[0])
 
 
