@@ -147,6 +147,14 @@ def minimize(c: FloatArray, G: FloatArray, h: FloatArray, sizes: list[int]) -> S
         sizes: Dimensions of the cones, which add up to p.
     """
     cones = _Cones.of(sizes)
+    # In coordinates in which the columns are orthonormal, rows of any size keep their digits.
+    G, R = np.linalg.qr(G)
+    found = _follow(solve_triangular(R, c, trans="T"), G, h, cones)
+    return Solution(solve_triangular(R, found.x), found.multipliers, found.gap)
+
+
+def _follow(c: FloatArray, G: FloatArray, h: FloatArray, cones: _Cones) -> Solution:
+    """Follow the central path until numbers give out."""
     x, s, z = _start(c, G, h, cones)
     best = Solution(x, z, np.inf)
     with np.errstate(all="ignore"):
@@ -169,10 +177,11 @@ def minimize(c: FloatArray, G: FloatArray, h: FloatArray, sizes: list[int]) -> S
 def _start(
     c: FloatArray, G: FloatArray, h: FloatArray, cones: _Cones
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the least-squares solutions of both programs, moved into the cones."""
-    Q, R = np.linalg.qr(G)
-    x = solve_triangular(R, Q.T @ h)
-    z = -Q @ solve_triangular(R, c, trans="T")
+    """Return the least-squares solutions of both programs, moved into the cones.
+
+    The columns of G are orthonormal.
+    """
+    x, z = G.T @ h, -G @ c
     out = []
     for inside in (h - G @ x, z):
         margin = cones.margin(inside)

@@ -181,9 +181,8 @@ class Prover:
         for i in self._free:
             rows = np.zeros((len(self._cone_rows[i]), width))
             rows[:, 1 + m :] = -self._cone_rows[i] @ basis
-            size = float(np.linalg.norm(rows, ord=2))
-            blocks.append(rows / size)
-            right.append(np.append(-w[i] / lengths[i], np.zeros(len(rows) - 1)) / size)
+            blocks.append(rows)
+            right.append(np.append(-w[i] / lengths[i], np.zeros(len(rows) - 1)))
             sizes.append(len(rows))
         return minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
 

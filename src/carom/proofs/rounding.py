@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, inf, isqrt, nextafter
+from math import ceil, frexp, inf, isqrt, nextafter
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from carom.problem import ImpactProblem
 from carom.proofs.check import Rational, as_array, contact_slacks, exactly
 from carom.typing import FloatArray
 
-BITS = 44
-"""Digits kept of each multiplier: 2^-44 is far below what bounds are good for."""
+BITS = 56
+"""Binary digits kept of multipliers, relative to the largest: large friction needs the last ones."""
 
 MOST_DOUBLINGS = 200
 """Attempts to repair a velocity, each moving it twice as far as the one before."""
@@ -60,7 +60,6 @@ def repaired(
 
     None if no multiple helps.
     """
-    share = Fraction(0)
     start = worst_excess(problem, z, weights)
     if start <= 0.0:
         return z
@@ -68,8 +67,9 @@ def repaired(
     margin = -worst_excess(problem, inside, none)
     if not margin > 0.0:
         return None
-    share = Fraction(nextafter(start / margin * (1.0 + 1e-6), inf)).limit_denominator(2**200)
-    share = Fraction(float(f"{float(share):.3e}")) or Fraction(1, 2**200)
+    mantissa, exponent = frexp(nextafter(start / margin, inf))
+    # Few digits keep the sum short; a share that is 1/128 too large costs nothing that counts.
+    share = Fraction(ceil(mantissa * 128 + 1)) * Fraction(2) ** (exponent - 7)
     for _ in range(MOST_DOUBLINGS):
         trial = z + share * inside
         if worst_excess(problem, trial, weights) <= 0.0:
