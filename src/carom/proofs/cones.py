@@ -210,7 +210,9 @@ def _step(
     def solve(target: FloatArray, share: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         # `target` is what lam o (ds + dz) shall be, divided by lam, in scaled coordinates.
         right = share * r_scaled + target
-        dx = solve_triangular(R, solve_triangular(R, -share * residuals[0], trans="T") - Q.T @ right)
+        dx = solve_triangular(
+            R, solve_triangular(R, -share * residuals[0], trans="T") - Q.T @ right
+        )
         dz = scaled @ dx + right
         return dx, target - dz, dz
 

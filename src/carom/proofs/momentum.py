@@ -85,6 +85,11 @@ class Prover:
 
     problem: ImpactProblem
 
+    @property
+    def pointed(self) -> bool:
+        """Return whether no impulses of the friction cones cancel, up to rounding."""
+        return not self._jammed
+
     def prove(self, direction: ArrayLike, impulse_weights: ArrayLike | None = None) -> Certificate:
         """Bound one direction, as the function `prove` does.
 
@@ -109,7 +114,10 @@ class Prover:
             names = ", ".join(self.problem.contacts[i] for i in self._jammed)
             reason = f"the impulses are unbounded, because the contacts {names} can jam"
             return _with_reason(unproved, reason)
+        energy = float(np.linalg.norm(self._whiten(d))) * self.problem.energy_norm
         for y, z in self._candidates(d, w):
+            if best.bound is not None and best.bound < energy:
+                break
             try:
                 best = self._better(best, y, z)
             except InvalidCertificate as error:
@@ -122,14 +130,13 @@ class Prover:
         lengths = np.linalg.norm(self._normals, axis=1)
         size = max(float(np.linalg.norm(self._whiten(d))), float(y_float @ lengths))
         y = rounding.rounded(np.maximum(y_float, 0.0), size / lengths)
-        zero_y, zero_z = y * 0, exactly(np.zeros(self.problem.num_velocities))
         z = self._exact_velocity(z_float)
         if self._inside is None:
             repaired = z if rounding.worst_excess(self.problem, z, exactly(w)) <= 0.0 else None
         else:
-            repaired = rounding.repaired(self.problem, z, exactly(w), self._inside)
+            repaired = rounding.repaired(self.problem, z, exactly(w), self._inside, self._free)
         out = [] if repaired is None else [(y, repaired)]
-        return [*out, (zero_y, zero_z)] if (w <= 0.0).all() else out
+        return [*out, (y * 0, z * 0)] if (w <= 0.0).all() else out
 
     def _better(self, best: Certificate, y: Rational, z: Rational) -> Certificate:
         """Return the better of a certificate and the one of these multipliers."""
@@ -261,7 +268,9 @@ class Prover:
             if depth > POINTED:
                 return sorted(jammed), basis, basis @ x
             jammed += [
-                i for i, size in zip(rows, impulses, strict=True) if size > INVOLVED * impulses.max()
+                i
+                for i, size in zip(rows, impulses, strict=True)
+                if size > INVOLVED * impulses.max()
             ]
             basis = _null_basis(np.vstack([self._cone_rows[i] for i in jammed]))
 

@@ -54,17 +54,16 @@ def projected(z: Rational, echelon: Rational, pivots: list[int]) -> Rational:
 
 
 def repaired(
-    problem: ImpactProblem, z: Rational, weights: Rational, inside: Rational
+    problem: ImpactProblem, z: Rational, weights: Rational, inside: Rational, free: list[int]
 ) -> Rational | None:
-    """Return z plus the least needed multiple of a velocity inside the constraints.
+    """Return z plus the least needed multiple of a velocity inside the free contacts' constraints.
 
     None if no multiple helps.
     """
     start = worst_excess(problem, z, weights)
     if start <= 0.0:
         return z
-    none = weights * 0
-    margin = -worst_excess(problem, inside, none)
+    margin = -worst_excess(problem, inside, weights * 0, free)
     if not margin > 0.0:
         return None
     mantissa, exponent = frexp(nextafter(start / margin, inf))
@@ -78,14 +77,18 @@ def repaired(
     return None
 
 
-def worst_excess(problem: ImpactProblem, z: Rational, weights: Rational) -> float:
-    """Return the largest mu |J_t z| + w - J_n z over all contacts, in units of |J_n|.
+def worst_excess(
+    problem: ImpactProblem, z: Rational, weights: Rational, contacts: list[int] | None = None
+) -> float:
+    """Return the largest mu |J_t z| + w - J_n z over some or all contacts, in units of |J_n|.
 
     The sign is exact: it is positive if and only if a constraint fails.
     """
     lengths = np.linalg.norm(problem.J_n, axis=1).tolist()
+    slacks = contact_slacks(problem, z, weights)
     worst = -inf
-    for (normal, tangent), length in zip(contact_slacks(problem, z, weights), lengths, strict=True):
+    for i in range(len(slacks)) if contacts is None else contacts:
+        (normal, tangent), length = slacks[i], lengths[i]
         if normal >= 0 and normal**2 >= tangent:
             worst = max(worst, min(0.0, (_root(tangent) - float(normal)) / length))
         else:
