@@ -25,8 +25,7 @@ def cases():
         problem = random_problem(rng, 1 + seed % 3, 1 + seed % 2, mu=0.5, num_directions=8)
         outcomes = carom.Routh(num_samples=100, num_threads=1).resolve(problem)
         prover = Prover(problem)
-        for d in problem.J[:3]:
-            out.append((problem, prover.prove(d), outcomes))
+        out += [(problem, prover.prove(d), outcomes) for d in problem.J[:3]]
     return out
 
 

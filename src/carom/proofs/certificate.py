@@ -107,9 +107,9 @@ class Certificate:
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise InvalidCertificate(f"{name}: expected text, got {text!r}")
-        vectors = {name: _vector(name, data[name]) for name in _VECTORS}
-        bound = None if data["bound"] is None else _number("bound", data["bound"])
-        return cls(bound=bound, **vectors, **texts)
+        numbers: dict[str, Any] = {name: _vector(name, data[name]) for name in _VECTORS}
+        numbers["bound"] = None if data["bound"] is None else _number("bound", data["bound"])
+        return cls(**numbers, **texts)
 
 
 def digest_of(problem: ImpactProblem) -> str:

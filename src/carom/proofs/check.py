@@ -33,7 +33,7 @@ from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
 from carom.proofs.certificate import KIND, Certificate, Exact, digest_of
 
-Rational = NDArray[np.object_]
+Rational = NDArray[Any]
 """Arrays of fractions."""
 
 

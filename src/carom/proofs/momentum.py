@@ -166,8 +166,7 @@ class Prover:
             return np.zeros(m), np.zeros(nv)
         program = self._program(a / unit, w / unit, start / speed)
         x = program.x[1 + m :]
-        z = np.linalg.solve(self._root.T, self._basis @ x) * unit
-        return program.x[1 : 1 + m] * unit / lengths, z
+        return program.x[1 : 1 + m] * unit / lengths, self._unwhiten(self._basis @ x) * unit
 
     def _program(self, a: FloatArray, w: FloatArray, start: FloatArray) -> Solution:
         """Minimize t - start . B x, t >= |a + N' y + B x|, with unit rows N; variables t, y, x."""
@@ -201,11 +200,15 @@ class Prover:
 
     def _whiten(self, rows: FloatArray) -> FloatArray:
         """Return rows of coefficients (..., nv) in coordinates in which energy is |x|^2 / 2."""
-        return np.asarray(np.linalg.solve(self._root, rows.T).T)
+        return np.asarray(np.linalg.solve(self._root, rows.T).T, dtype=np.float64)
+
+    def _unwhiten(self, x: FloatArray) -> FloatArray:
+        """Return the velocity (nv,) of such coordinates."""
+        return np.asarray(np.linalg.solve(self._root.T, x), dtype=np.float64)
 
     @cached_property
     def _root(self) -> FloatArray:
-        return np.linalg.cholesky(self.problem.M)
+        return np.asarray(np.linalg.cholesky(self.problem.M), dtype=np.float64)
 
     @cached_property
     def _normals(self) -> FloatArray:
@@ -242,7 +245,7 @@ class Prover:
         found = self._interior[2]
         if found is None:
             return None
-        return self._exact_velocity(np.linalg.solve(self._root.T, found))
+        return self._exact_velocity(self._unwhiten(found))
 
     @cached_property
     def _rest(self) -> tuple[Rational, list[int]]:
@@ -255,23 +258,19 @@ class Prover:
         basis = np.eye(self.problem.num_velocities)
         while True:
             rows = {i: r @ basis for i, r in enumerate(self._cone_rows) if i not in jammed}
-            gone = [
-                i for i, r in rows.items()
-                if np.linalg.norm(r) <= VANISHED * np.linalg.norm(self._cone_rows[i])
-            ]  # fmt: skip
             if not rows or basis.shape[1] == 0:
                 return sorted({*jammed, *rows}), basis, None
+            sizes = {i: np.linalg.norm(r) for i, r in rows.items()}
+            gone = [i for i in rows if sizes[i] <= VANISHED * np.linalg.norm(self._cone_rows[i])]
             if gone:
                 jammed += gone
                 continue
             depth, x, impulses = _deepest(list(rows.values()))
             if depth > POINTED:
                 return sorted(jammed), basis, basis @ x
-            jammed += [
-                i
-                for i, size in zip(rows, impulses, strict=True)
-                if size > INVOLVED * impulses.max()
-            ]
+            shares = dict(zip(rows, (impulses / impulses.max()).tolist(), strict=True))
+            # Where the solver gives no numbers, all contacts count as jammed.
+            jammed += [i for i, share in shares.items() if not share <= INVOLVED]
             basis = _null_basis(np.vstack([self._cone_rows[i] for i in jammed]))
 
 

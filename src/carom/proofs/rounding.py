@@ -12,7 +12,7 @@ from carom.proofs.check import Rational, as_array, contact_slacks, exactly
 from carom.typing import FloatArray
 
 BITS = 56
-"""Binary digits kept of multipliers, relative to the largest: large friction needs the last ones."""
+"""Binary digits kept of multipliers, relative to the largest; large friction needs them all."""
 
 MOST_DOUBLINGS = 200
 """Attempts to repair a velocity, each moving it twice as far as the one before."""
