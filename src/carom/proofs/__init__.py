@@ -3,5 +3,6 @@
 from carom.proofs.certificate import Certificate
 from carom.proofs.check import check, is_valid
 from carom.proofs.momentum import Prover, prove
+from carom.proofs.phases import prove_by_phases
 
-__all__ = ["Certificate", "Prover", "check", "is_valid", "prove"]
+__all__ = ["Certificate", "Prover", "check", "is_valid", "prove", "prove_by_phases"]

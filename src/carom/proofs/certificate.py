@@ -17,14 +17,22 @@ from carom.problem import ImpactProblem
 
 Exact = tuple[Fraction, ...]
 
-KIND = "momentum"
+KINDS = ("momentum", "phases")
 
 MOST_CHARACTERS = 4000
 """Maximum length of one number in a file: Python reads no integer of more than 4300 digits."""
 
 _FRACTION = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 
-_VECTORS = ("direction", "impulse_weights", "separation", "velocity")
+_VECTORS = (
+    "direction",
+    "impulse_weights",
+    "separation",
+    "velocity",
+    "pieces",
+    "slopes",
+    "units",
+)
 
 
 @final
@@ -42,7 +50,10 @@ class Certificate:
         velocity: (nv,) velocity z whose momentum M z no impulse of the friction cones lowers.
         problem_digest: SHA-256 of the problem.
         reason: Why there is no bound, in one sentence; empty if there is one.
-        kind: Kind of the proof.
+        kind: Kind of the proof, "momentum" or "phases".
+        pieces: (m * 8,) with "phases", values of a function of each contact's velocity on 8 rays.
+        slopes: (m * 2,) with "phases", a linear function below it where the contact separates.
+        units: (m * 2,) with "phases", units of normal and tangential velocity, contact by contact.
         digest: SHA-256 of everything else, which detects accidental damage.
     """
 
@@ -53,7 +64,10 @@ class Certificate:
     velocity: Exact
     problem_digest: str
     reason: str = ""
-    kind: str = KIND
+    kind: str = KINDS[0]
+    pieces: Exact = ()
+    slopes: Exact = ()
+    units: Exact = ()
     digest: str = ""
 
     def __float__(self) -> float:

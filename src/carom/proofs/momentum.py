@@ -114,7 +114,7 @@ class Prover:
             names = ", ".join(self.problem.contacts[i] for i in self._jammed)
             reason = f"the impulses are unbounded, because the contacts {names} can jam"
             return _with_reason(unproved, reason)
-        energy = float(np.linalg.norm(self._whiten(d))) * self.problem.energy_norm
+        energy = float(np.linalg.norm(self.whiten(d))) * self.problem.energy_norm
         for y, z in self._candidates(d, w):
             if best.bound is not None and best.bound < energy:
                 break
@@ -128,13 +128,13 @@ class Prover:
         """Return rational multipliers that may serve: the best ones, and none at all."""
         y_float, z_float = self._multipliers(d, w)
         lengths = np.linalg.norm(self._normals, axis=1)
-        size = max(float(np.linalg.norm(self._whiten(d))), float(y_float @ lengths))
+        size = max(float(np.linalg.norm(self.whiten(d))), float(y_float @ lengths))
         y = rounding.rounded(np.maximum(y_float, 0.0), size / lengths)
-        z = self._exact_velocity(z_float)
-        if self._inside is None:
+        z = self.exact_velocity(z_float)
+        if self.inside is None:
             repaired = z if rounding.worst_excess(self.problem, z, exactly(w)) <= 0.0 else None
         else:
-            repaired = rounding.repaired(self.problem, z, exactly(w), self._inside, self._free)
+            repaired = rounding.repaired(self.problem, z, exactly(w), self.inside, self._free)
         out = [] if repaired is None else [(y, repaired)]
         return [*out, (y * 0, z * 0)] if (w <= 0.0).all() else out
 
@@ -156,9 +156,9 @@ class Prover:
 
     def _multipliers(self, d: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the best y and z in floats."""
-        start = self._root.T @ self.problem.v_pre
+        start = self.energy_start
         speed = float(np.linalg.norm(start))
-        a = self._whiten(d)
+        a = self.whiten(d)
         lengths = np.linalg.norm(self._normals, axis=1)
         unit = max(float(np.linalg.norm(a)), float((np.abs(w) / lengths).max()))
         m, nv = self.problem.num_contacts, self.problem.num_velocities
@@ -166,7 +166,7 @@ class Prover:
             return np.zeros(m), np.zeros(nv)
         program = self._program(a / unit, w / unit, start / speed)
         x = program.x[1 + m :]
-        return program.x[1 : 1 + m] * unit / lengths, self._unwhiten(self._basis @ x) * unit
+        return program.x[1 : 1 + m] * unit / lengths, self.unwhiten(self._basis @ x) * unit
 
     def _program(self, a: FloatArray, w: FloatArray, start: FloatArray) -> Solution:
         """Minimize t - start . B x, t >= |a + N' y + B x|, with unit rows N; variables t, y, x."""
@@ -192,17 +192,22 @@ class Prover:
             sizes.append(len(rows))
         return minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
 
-    def _exact_velocity(self, z: FloatArray) -> Rational:
+    def exact_velocity(self, z: FloatArray) -> Rational:
         """Return a velocity as short fractions, at which jammed contacts rest."""
         sizes = float(np.linalg.norm(self._root.T @ z)) / np.sqrt(np.diag(self.problem.M))
         short = rounding.rounded(z, sizes)
         return rounding.projected(short, *self._rest) if self._jammed else short
 
-    def _whiten(self, rows: FloatArray) -> FloatArray:
+    @property
+    def energy_start(self) -> FloatArray:
+        """Return v_pre in coordinates in which energy is |x|^2 / 2."""
+        return np.asarray(self._root.T @ self.problem.v_pre)
+
+    def whiten(self, rows: FloatArray) -> FloatArray:
         """Return rows of coefficients (..., nv) in coordinates in which energy is |x|^2 / 2."""
         return np.asarray(np.linalg.solve(self._root, rows.T).T, dtype=np.float64)
 
-    def _unwhiten(self, x: FloatArray) -> FloatArray:
+    def unwhiten(self, x: FloatArray) -> FloatArray:
         """Return the velocity (nv,) of such coordinates."""
         return np.asarray(np.linalg.solve(self._root.T, x), dtype=np.float64)
 
@@ -212,7 +217,7 @@ class Prover:
 
     @cached_property
     def _normals(self) -> FloatArray:
-        return self._whiten(self.problem.J_n)
+        return self.whiten(self.problem.J_n)
 
     @cached_property
     def _cone_rows(self) -> list[FloatArray]:
@@ -221,7 +226,7 @@ class Prover:
         for normal, tangents, mu in zip(
             self._normals, self.problem.J_t, self.problem.mu, strict=True
         ):
-            rows = [normal[None], mu * self._whiten(tangents)][: 1 + bool(mu > 0.0)]
+            rows = [normal[None], mu * self.whiten(tangents)][: 1 + bool(mu > 0.0)]
             out.append(np.vstack(rows) / np.linalg.norm(normal))
         return out
 
@@ -240,12 +245,12 @@ class Prover:
         return self._interior[1]
 
     @cached_property
-    def _inside(self) -> Rational | None:
+    def inside(self) -> Rational | None:
         """Return a velocity that separates all contacts that do not jam, or None."""
         found = self._interior[2]
         if found is None:
             return None
-        return self._exact_velocity(self._unwhiten(found))
+        return self.exact_velocity(self.unwhiten(found))
 
     @cached_property
     def _rest(self) -> tuple[Rational, list[int]]:
