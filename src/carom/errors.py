@@ -55,6 +55,20 @@ class InvalidFile(CaromError, ValueError):
     """
 
 
+class InvalidCertificate(CaromError, ValueError):
+    """Raised when a certificate does not prove its claim; the message names what fails.
+
+    Examples:
+        >>> import carom
+        >>> from carom.proofs import check, prove
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> faster = carom.scenes.load("rocking-block", speed=2.0).problem
+        >>> check(faster, prove(block, block.J_n[0]))
+        Traceback (most recent call last):
+        carom.errors.InvalidCertificate: problem: the certificate belongs to another impact
+    """
+
+
 class UnknownScene(CaromError, ValueError):
     """Raised when no scene has the given name; the message lists the names.
 

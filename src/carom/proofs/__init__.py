@@ -1,0 +1,8 @@
+"""Proofs about all outcomes of an impact, with certificates that anyone can check."""
+
+from carom.proofs.certificate import Certificate
+from carom.proofs.check import check, is_valid
+from carom.proofs.momentum import Prover, prove
+from carom.proofs.phases import prove_by_phases
+
+__all__ = ["Certificate", "Prover", "check", "is_valid", "prove", "prove_by_phases"]

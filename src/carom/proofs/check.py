@@ -1,0 +1,305 @@
+"""Check a certificate in rational arithmetic, with no solver and no tolerance.
+
+Why valid numbers prove the claim. Every outcome v+ of an impact has impulses with
+
+    (1) M (v+ - v-) = sum_i J_n,i' a_i + J_t,i' b_i, with a_i >= 0 and |b_i| <= mu_i a_i (Coulomb),
+    (2) J_n v+ >= 0, because the impact ends when no contact approaches,
+    (3) v+' M v+ <= v-' M v-, because no rate of the impact adds energy.
+
+Let y >= 0, and let z be a velocity with J_n,i z >= mu_i |J_t,i z| + w_i for every contact i. Then
+
+    z' M (v+ - v-) = sum_i a_i J_n,i z + b_i . J_t,i z >= sum_i a_i (J_n,i z - mu_i |J_t,i z|)
+                  >= w . a                                                    by (1),
+    d . v+ + w . a <= d . v+ + y . J_n v+ + z' M (v+ - v-) = p . v+ - z' M v-  by (2),
+
+with p = d + J_n' y + M z, and (p . v+)^2 <= (p' M^-1 p) (v-' M v-) by (3) and the inequality of
+Cauchy and Schwarz. So the bound holds if bound + z' M v- >= 0 and its square is at least that.
+
+That is a proof of kind "momentum". It asks nothing of the order in which impulses act, so that it
+also covers impacts that begin without collision.
+
+Planar contacts have proofs of kind "phases", which use that a contact acts only if it does not
+separate, and that friction opposes slip. Let c_i = (J_n,i v, J_t,i v), let f_i be a continuous
+function that is linear on each of eight sectors of the plane of c_i, and let
+
+    V(v, a) = k |v|_M - z' M v + sum_i f_i(c_i) + w . a.
+
+While impulses accrue, |v|_M does not rise. Almost everywhere, f_i(c_i) changes by g . c_i', where g
+is the gradient of any closed sector in which c_i lies: while c_i is on a ray, c_i' is along it,
+almost everywhere. So V does not rise if for every contact i and either sign s, with r_j the rate of
+c_j per unit of normal impulse at contact i and friction -s mu_i,
+
+    w_i + g . r_i + sum_(j != i) max over sectors of j (g_j . r_j) <= J_n,i z - s mu_i J_t,i z
+
+(4) for the gradients g of i's sectors with n <= 0 and s t >= 0, where i slips or begins to, and
+(5) for the mean g of the two gradients at n <= 0, t = 0, where i sticks: its friction is a mixture
+of both signs, and (5) holds for both. If also (6) f_i(c) >= q_i . c wherever n >= 0, then
+
+    d . v+ + w . a <= (d + J_n' y + M z - sum_i J_i' q_i) . v+ - z' M v+ + sum_i f_i(c_i+) + w . a,
+
+which is at most V(v+, a) <= V(v-, 0) with k the length of the bracket. So the bound holds if
+bound + z' M v- - sum_i f_i(c_i-) is at least k |v-|_M.
+
+Floats of the problem are taken as the rational numbers that they are.
+Laws count approach speeds below 1e-10 of the impact's speed as rest; the proof does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carom.errors import InvalidCertificate
+from carom.problem import ImpactProblem
+from carom.proofs.certificate import KINDS, Certificate, Exact, digest_of
+
+Rational = NDArray[Any]
+"""Arrays of fractions."""
+
+RAYS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
+"""Rays (n, t) between which functions of a contact's velocity are linear, in order."""
+
+SLIPPING = {1: (2, 3), -1: (4, 5)}
+"""Sectors, by their first rays, with n <= 0 and s t >= 0 for each sign s."""
+
+STICKING = (3, 4)
+"""Sectors that meet at n <= 0, t = 0."""
+
+
+def is_valid(problem: ImpactProblem, certificate: Certificate) -> bool:
+    """Return whether a certificate proves its claim about an impact.
+
+    Args:
+        problem: The impact.
+        certificate: The claim and its proof.
+    """
+    try:
+        check(problem, certificate)
+    except InvalidCertificate:
+        return False
+    return True
+
+
+def check(problem: ImpactProblem, certificate: Certificate) -> None:
+    """Check that a certificate proves its claim about an impact.
+
+    Args:
+        problem: The impact.
+        certificate: The claim and its proof.
+
+    Raises:
+        InvalidCertificate: The certificate is damaged, belongs to another impact, or its numbers do
+            not prove its bound; the message names what fails.
+    """
+    _check_form(problem, certificate)
+    bound = certificate.bound
+    if bound is None:
+        raise InvalidCertificate(f"bound: there is none: {certificate.reason}")
+    for i, multiplier in enumerate(certificate.separation):
+        if multiplier < 0:
+            raise InvalidCertificate(f"separation: expected numbers >= 0, got one < 0 in row {i}")
+    z, weights = as_array(certificate.velocity), as_array(certificate.impulse_weights)
+    d, y = as_array(certificate.direction), as_array(certificate.separation)
+    offset = Fraction(0)
+    if certificate.kind == "phases":
+        pieces = Pieces.of(certificate)
+        _check_phases(problem, pieces, z, weights)
+        d, offset = d - pieces.end_form(problem), pieces.at_start(problem)
+    else:
+        _check_cones(problem, z, weights)
+    squared, gain = energy_terms(problem, d, y, z)
+    room = bound + gain - offset
+    if room < 0 or room**2 < squared:
+        raise InvalidCertificate("bound: smaller than what the multipliers prove")
+
+
+def _check_cones(problem: ImpactProblem, z: Rational, weights: Rational) -> None:
+    for i, (normal, tangent) in enumerate(contact_slacks(problem, z, weights)):
+        if normal < 0 or normal**2 < tangent:
+            raise InvalidCertificate(
+                f"velocity: expected J_n z >= mu |J_t z| + w, which fails at contact "
+                f"{problem.contacts[i]}"
+            )
+
+
+def _check_phases(problem: ImpactProblem, pieces: Pieces, z: Rational, weights: Rational) -> None:
+    """Raise an error unless (4) to (6) hold."""
+    if any(unit <= 0 for unit in pieces.units.flat):
+        raise InvalidCertificate("units: expected numbers > 0")
+    for i, (values, slope) in enumerate(zip(pieces.values, pieces.slopes, strict=True)):
+        ends = [r for r, (n, _) in enumerate(RAYS) if n >= 0]
+        if any(slope @ np.array(RAYS[r], dtype=object) > values[r] for r in ends):
+            raise InvalidCertificate(f"slopes: too large at contact {problem.contacts[i]}")
+    needed, given = pieces.demands(problem) + weights[:, None], momentum_rates(problem, z)
+    for i in range(problem.num_contacts):
+        if (needed[i] > given[i]).any():
+            raise InvalidCertificate(f"pieces: they can rise at contact {problem.contacts[i]}")
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The functions f_i of a proof by phases, in units of the contacts' velocities."""
+
+    values: Rational  # (m, 8) on the rays
+    slopes: Rational  # (m, 2) of linear functions below
+    units: Rational  # (m, 2)
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Pieces:
+        """Return the functions of a certificate."""
+        values = as_array(certificate.pieces).reshape(-1, len(RAYS))
+        slopes, units = as_array(certificate.slopes), as_array(certificate.units)
+        return cls(values, slopes.reshape(-1, 2), units.reshape(-1, 2))
+
+    @cached_property
+    def gradients(self) -> Rational:
+        """Return the gradients (m, 8, 2); sector r is from ray r to the next."""
+        (a_n, a_t), (b_n, b_t) = np.array(RAYS).T, np.roll(RAYS, -1, axis=0).T
+        first, second = self.values, np.roll(self.values, -1, axis=1)
+        # Neighbouring rays have determinant 1.
+        return np.stack([first * b_t - second * a_t, second * a_n - first * b_n], axis=2)
+
+    def demands(self, problem: ImpactProblem) -> Rational:
+        """Return the largest left-hand sides (m, 2) of (4) and (5) without w, s = 1 first."""
+        jacobian = exactly(problem.J)
+        delassus = inverse_form(exactly(problem.M), jacobian.T)
+        out = np.empty((problem.num_contacts, 2), dtype=object)
+        sticking = self.gradients[:, STICKING].sum(axis=1) / Fraction(2)
+        for i, mu in enumerate(exactly(problem.mu)):
+            for column, sign in enumerate((1, -1)):
+                rates = delassus[:, 2 * i] - sign * mu * delassus[:, 2 * i + 1]
+                rates = rates.reshape(-1, 2) / self.units
+                changes = (self.gradients * rates[:, None]).sum(axis=2)
+                own = max(*changes[i, list(SLIPPING[sign])], sticking[i] @ rates[i])
+                others = (max(row) for j, row in enumerate(changes) if j != i)
+                out[i, column] = sum(others, own)
+        return out
+
+    def end_form(self, problem: ImpactProblem) -> Rational:
+        """Return sum_i J_i' q_i (nv,)."""
+        return (self.slopes / self.units).ravel() @ exactly(problem.J)
+
+    def at_start(self, problem: ImpactProblem) -> Fraction:
+        """Return sum_i f_i(c_i-)."""
+        velocities = (exactly(problem.J) @ exactly(problem.v_pre)).reshape(-1, 2) / self.units
+        total = Fraction(0)
+        for c, gradients in zip(velocities, self.gradients, strict=True):
+            total += gradients[_sector(*c)] @ c
+        return total
+
+
+def momentum_rates(problem: ImpactProblem, z: Rational) -> Rational:
+    """Return J_n z - s mu J_t z (m, 2), s = 1 first."""
+    normal = exactly(problem.J_n) @ z
+    friction = exactly(problem.mu) * (exactly(problem.J_t[:, 0]) @ z)
+    return np.stack([normal - friction, normal + friction], axis=1)
+
+
+def _sector(n: Fraction, t: Fraction) -> int:
+    """Return the sector in which a contact's velocity lies."""
+    for r, (a, b) in enumerate(zip(RAYS, (*RAYS[1:], RAYS[0]), strict=True)):
+        if a[0] * t - a[1] * n >= 0 and n * b[1] - t * b[0] >= 0:
+            return r
+    raise AssertionError("sectors cover the plane")
+
+
+def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
+    """Raise an error unless a certificate is undamaged and fits the problem."""
+    if not isinstance(certificate, Certificate):
+        raise InvalidCertificate(f"expected a Certificate, got {type(certificate).__name__}")
+    if certificate.kind not in KINDS:
+        raise InvalidCertificate(f"kind: expected one of {KINDS}, got {certificate.kind!r}")
+    m, nv = problem.num_contacts, problem.num_velocities
+    sizes = {"direction": nv, "impulse_weights": m, "separation": m, "velocity": nv}
+    phases = int(certificate.kind == "phases")
+    if phases and problem.num_tangents != 1:
+        raise InvalidCertificate("kind: phases are for planar contacts")
+    sizes |= {"pieces": phases * m * len(RAYS), "slopes": phases * m * 2, "units": phases * m * 2}
+    numbers: list[Any] = [] if certificate.bound is None else [certificate.bound]
+    for name, size in sizes.items():
+        value = getattr(certificate, name)
+        if not isinstance(value, tuple) or len(value) != size:
+            raise InvalidCertificate(f"{name}: expected {size} fractions, got something else")
+        numbers += value
+    if not all(type(x) is Fraction for x in numbers):
+        raise InvalidCertificate("expected fractions, got other numbers")
+    if certificate.digest != certificate.content_digest():
+        raise InvalidCertificate("digest: the certificate was changed after it was made")
+    if certificate.problem_digest != digest_of(problem):
+        raise InvalidCertificate("problem: the certificate belongs to another impact")
+
+
+def contact_slacks(
+    problem: ImpactProblem, z: Rational, weights: Rational
+) -> list[tuple[Fraction, Fraction]]:
+    """Return J_n z - w and |mu J_t z|^2 for every contact."""
+    normals = exactly(problem.J_n) @ z - weights
+    tangents = exactly(problem.J_t) @ z
+    friction = exactly(problem.mu)
+    return [
+        (normal, mu**2 * sum((x * x for x in tangent), Fraction(0)))
+        for normal, tangent, mu in zip(normals, tangents, friction, strict=True)
+    ]
+
+
+def energy_terms(
+    problem: ImpactProblem, direction: Rational, separation: Rational, z: Rational
+) -> tuple[Fraction, Fraction]:
+    """Return (p' M^-1 p) (v-' M v-) and z' M v-."""
+    mass, start = exactly(problem.M), exactly(problem.v_pre)
+    p = direction + separation @ exactly(problem.J_n) + mass @ z
+    momentum = mass @ start
+    energy = start @ momentum
+    # A robot at rest stays at rest, whatever p is.
+    return (inverse_form(mass, p) * energy if start.any() else Fraction(0)), z @ momentum
+
+
+def inverse_form(matrix: Rational, p: Rational) -> Any:
+    """Return p' matrix^-1 p, and verify that the matrix is positive definite.
+
+    Bareiss's elimination, which stays in integers, of the matrix bordered by p, a vector or the
+    columns of a matrix: what is left in the corner is -det(matrix) times the result, and the pivots
+    are the leading minors.
+    """
+    n, width = len(p), p[0].size if isinstance(p[0], np.ndarray) else 1
+    scale, scale_p = (lcm(*(x.denominator for x in each.flat)) for each in (matrix, p))
+    rows = np.zeros((n + width, n + width), dtype=object)
+    rows[:n, :n] = _as_integers(matrix * scale)
+    rows[:n, n:] = _as_integers(p * scale_p).reshape(n, width)
+    rows[n:, :n] = rows[:n, n:].T
+    last = 1
+    for k in range(n):
+        pivot = rows[k, k]
+        if pivot <= 0:
+            raise InvalidCertificate("problem: the mass matrix is not positive definite")
+        below = slice(k + 1, None)
+        rows[below, below] = (
+            rows[below, below] * pivot - np.outer(rows[below, k], rows[k, below])
+        ) // last
+        last = pivot
+    # The border was scaled by scale_p twice, the matrix by scale once for its inverse.
+    corner = -rows[n:, n:] * Fraction(scale, last * scale_p**2)
+    return corner if p.ndim == 2 else corner[0, 0]
+
+
+def as_array(values: Exact) -> Rational:
+    """Return fractions as an array."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def exactly(values: NDArray[np.float64]) -> Rational:
+    """Return floats as the rational numbers that they are."""
+    flat = as_array(tuple(Fraction(x) for x in values.ravel().tolist()))
+    return flat.reshape(values.shape)
+
+
+def _as_integers(values: Rational) -> Rational:
+    return as_array(tuple(x.numerator for x in values.flat)).reshape(values.shape)

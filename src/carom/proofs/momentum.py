@@ -1,0 +1,333 @@
+"""Bound every outcome of an impact in a direction, by momentum, separation and energy.
+
+`check.py` proves that any y >= 0 and any z with J_n,i z >= mu_i |J_t,i z| + w_i give a bound,
+
+    d . v+ + w . impulse_n <= |d + J_n' y + M z|_{M^-1} |v-|_M - z' M v-.
+
+Here the best y and z are sought: a second-order cone program, which is solved in floats. Its dual
+maximizes d . v+ + w . impulse_n over all v+ that satisfy (1) to (3) of `check.py`, so that the
+bound is the best that these three facts allow. Rounded to short fractions, z is moved into its
+constraints by a multiple of a velocity that is strictly inside. There is one if the friction cone
+is pointed. If not, the contacts whose impulses can cancel (that jam) allow only velocities at which
+they rest, and z is sought among these.
+
+Nothing depends on the tangents' bases: contacts enter by |J_t z| only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from carom import checks
+from carom.errors import InvalidCertificate, InvalidOption
+from carom.problem import ImpactProblem
+from carom.proofs import rounding
+from carom.proofs.certificate import Certificate, digest_of
+from carom.proofs.check import Rational, as_array, energy_terms, exactly
+from carom.proofs.cones import Solution, minimize
+from carom.typing import ArrayLike, FloatArray
+
+POINTED = 1e-9
+"""Contacts jam if no velocity of unit energy separates all of them by this share of their largest
+separation."""
+
+INVOLVED = 1e-5
+"""Share of the largest jamming impulse from which on a contact takes part."""
+
+VANISHED = 1e-12
+"""Share of a row's length below which nothing is left of it among the allowed velocities."""
+
+
+def prove(
+    problem: ImpactProblem, direction: ArrayLike, impulse_weights: ArrayLike | None = None
+) -> Certificate:
+    """Bound direction . v_post + impulse_weights . impulse_n over all outcomes, with a proof.
+
+    Args:
+        problem: The impact.
+        direction: (nv,) coefficients of the velocity after the impact.
+        impulse_weights: (m,) coefficients of the normal impulses; default zero.
+
+    Returns:
+        A certificate for `check`. Its bound is None, and its reason says why, where an impulse is
+        unbounded because contacts can jam.
+
+    Examples:
+        A ball of 2 kg falls with 1 m/s and slips with 0.1 m/s. It cannot slip faster afterwards,
+        and the impulse of 2 N s that stops it is the largest.
+
+        >>> import carom
+        >>> from carom.proofs import check, prove
+        >>> ball = carom.ImpactProblem(
+        ...     M=[[2.0, 0.0], [0.0, 2.0]], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], mu=0.0,
+        ...     v_pre=[0.1, -1.0])
+        >>> certificate = prove(ball, [1.0, 0.0])
+        >>> round(float(certificate), 6)
+        0.1
+        >>> check(ball, certificate)
+    """
+    return Prover(problem).prove(direction, impulse_weights)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prover:
+    """Prove bounds of one impact; what directions share is computed once.
+
+    Args:
+        problem: The impact.
+    """
+
+    problem: ImpactProblem
+
+    @property
+    def pointed(self) -> bool:
+        """Return whether no impulses of the friction cones cancel, up to rounding."""
+        return not self._jammed
+
+    def prove(self, direction: ArrayLike, impulse_weights: ArrayLike | None = None) -> Certificate:
+        """Bound one direction, as the function `prove` does.
+
+        Args:
+            direction: (nv,) coefficients of the velocity after the impact.
+            impulse_weights: (m,) coefficients of the normal impulses; default zero.
+        """
+        m, nv = self.problem.num_contacts, self.problem.num_velocities
+        d = _vector("direction", direction, nv)
+        given = np.zeros(m) if impulse_weights is None else impulse_weights
+        w = _vector("impulse_weights", given, m)
+        unproved = Certificate(
+            direction=tuple(exactly(d)),
+            impulse_weights=tuple(exactly(w)),
+            bound=None,
+            separation=(Fraction(0),) * m,
+            velocity=(Fraction(0),) * nv,
+            problem_digest=digest_of(self.problem),
+        )
+        best, reason = unproved, "the rounded multipliers do not satisfy their constraints"
+        if any(w[i] > 0.0 for i in self._jammed):
+            names = ", ".join(self.problem.contacts[i] for i in self._jammed)
+            reason = f"the impulses are unbounded, because the contacts {names} can jam"
+            return _with_reason(unproved, reason)
+        energy = float(np.linalg.norm(self.whiten(d))) * self.problem.energy_norm
+        for y, z in self._candidates(d, w):
+            if best.bound is not None and best.bound < energy:
+                break
+            try:
+                best = self._better(best, y, z)
+            except InvalidCertificate as error:
+                reason = str(error)
+        return best.sealed() if best.bound is not None else _with_reason(best, reason)
+
+    def _candidates(self, d: FloatArray, w: FloatArray) -> list[tuple[Rational, Rational]]:
+        """Return rational multipliers that may serve: the best ones, and none at all."""
+        y_float, z_float = self._multipliers(d, w)
+        lengths = np.linalg.norm(self._normals, axis=1)
+        size = max(float(np.linalg.norm(self.whiten(d))), float(y_float @ lengths))
+        y = rounding.rounded(np.maximum(y_float, 0.0), size / lengths)
+        z = self.exact_velocity(z_float)
+        if self.inside is None:
+            repaired = z if rounding.worst_excess(self.problem, z, exactly(w)) <= 0.0 else None
+        else:
+            repaired = rounding.repaired(self.problem, z, exactly(w), self.inside, self._free)
+        out = [] if repaired is None else [(y, repaired)]
+        return [*out, (y * 0, z * 0)] if (w <= 0.0).all() else out
+
+    def _better(self, best: Certificate, y: Rational, z: Rational) -> Certificate:
+        """Return the better of a certificate and the one of these multipliers."""
+        d = as_array(best.direction)
+        squared, gain = energy_terms(self.problem, d, y, z)
+        bound = rounding.float_above(rounding.root_above(squared) - gain)
+        if best.bound is not None and best.bound <= bound:
+            return best
+        return Certificate(
+            direction=best.direction,
+            impulse_weights=best.impulse_weights,
+            bound=bound,
+            separation=tuple(y),
+            velocity=tuple(z),
+            problem_digest=best.problem_digest,
+        )
+
+    def _multipliers(self, d: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the best y and z in floats."""
+        start = self.energy_start
+        speed = float(np.linalg.norm(start))
+        a = self.whiten(d)
+        lengths = np.linalg.norm(self._normals, axis=1)
+        unit = max(float(np.linalg.norm(a)), float((np.abs(w) / lengths).max()))
+        m, nv = self.problem.num_contacts, self.problem.num_velocities
+        if speed == 0.0 or unit == 0.0:
+            return np.zeros(m), np.zeros(nv)
+        program = self._program(a / unit, w / unit, start / speed)
+        x = program.x[1 + m :]
+        return program.x[1 : 1 + m] * unit / lengths, self.unwhiten(self._basis @ x) * unit
+
+    def _program(self, a: FloatArray, w: FloatArray, start: FloatArray) -> Solution:
+        """Minimize t - start . B x, t >= |a + N' y + B x|, with unit rows N; variables t, y, x."""
+        m, basis = self.problem.num_contacts, self._basis
+        lengths = np.linalg.norm(self._normals, axis=1)
+        units = self._normals / lengths[:, None]
+        width = 1 + m + basis.shape[1]
+        c = np.concatenate([[1.0], np.zeros(m), -start @ basis])
+        energy = np.zeros((1 + len(a), width))
+        energy[0, 0] = -1.0
+        energy[1:, 1:] = -np.hstack([units.T, basis])
+        blocks, right = [energy], [np.append(0.0, a)]
+        signs = np.zeros((m, width))
+        signs[:, 1 : 1 + m] = -np.eye(m)
+        blocks.append(signs)
+        right.append(np.zeros(m))
+        sizes = [1 + len(a)] + [1] * m
+        for i in self._free:
+            rows = np.zeros((len(self._cone_rows[i]), width))
+            rows[:, 1 + m :] = -self._cone_rows[i] @ basis
+            blocks.append(rows)
+            right.append(np.append(-w[i] / lengths[i], np.zeros(len(rows) - 1)))
+            sizes.append(len(rows))
+        return minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
+
+    def exact_velocity(self, z: FloatArray) -> Rational:
+        """Return a velocity as short fractions, at which jammed contacts rest."""
+        sizes = float(np.linalg.norm(self._root.T @ z)) / np.sqrt(np.diag(self.problem.M))
+        short = rounding.rounded(z, sizes)
+        return rounding.projected(short, *self._rest) if self._jammed else short
+
+    @property
+    def energy_start(self) -> FloatArray:
+        """Return v_pre in coordinates in which energy is |x|^2 / 2."""
+        return np.asarray(self._root.T @ self.problem.v_pre)
+
+    def whiten(self, rows: FloatArray) -> FloatArray:
+        """Return rows of coefficients (..., nv) in coordinates in which energy is |x|^2 / 2."""
+        return np.asarray(np.linalg.solve(self._root, rows.T).T, dtype=np.float64)
+
+    def unwhiten(self, x: FloatArray) -> FloatArray:
+        """Return the velocity (nv,) of such coordinates."""
+        return np.asarray(np.linalg.solve(self._root.T, x), dtype=np.float64)
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        return np.asarray(np.linalg.cholesky(self.problem.M), dtype=np.float64)
+
+    @cached_property
+    def _normals(self) -> FloatArray:
+        return self.whiten(self.problem.J_n)
+
+    @cached_property
+    def _cone_rows(self) -> list[FloatArray]:
+        """Return (J_n, mu J_t) of each contact over |J_n|; without friction only J_n."""
+        out = []
+        for normal, tangents, mu in zip(
+            self._normals, self.problem.J_t, self.problem.mu, strict=True
+        ):
+            rows = [normal[None], mu * self.whiten(tangents)][: 1 + bool(mu > 0.0)]
+            out.append(np.vstack(rows) / np.linalg.norm(normal))
+        return out
+
+    @property
+    def _free(self) -> list[int]:
+        """Return the contacts that do not jam."""
+        return [i for i in range(self.problem.num_contacts) if i not in self._jammed]
+
+    @property
+    def _jammed(self) -> list[int]:
+        return self._interior[0]
+
+    @property
+    def _basis(self) -> FloatArray:
+        """Return an orthonormal basis (nv, k) of the velocities at which jammed contacts rest."""
+        return self._interior[1]
+
+    @cached_property
+    def inside(self) -> Rational | None:
+        """Return a velocity that separates all contacts that do not jam, or None."""
+        found = self._interior[2]
+        if found is None:
+            return None
+        return self.exact_velocity(self.unwhiten(found))
+
+    @cached_property
+    def _rest(self) -> tuple[Rational, list[int]]:
+        return rounding.null_space(rounding.jammed_rows(self.problem, self._jammed))
+
+    @cached_property
+    def _interior(self) -> tuple[list[int], FloatArray, FloatArray | None]:
+        """Return jammed contacts, a basis of the velocities they allow, and one inside."""
+        jammed: list[int] = []
+        basis = np.eye(self.problem.num_velocities)
+        while True:
+            rows = {i: r @ basis for i, r in enumerate(self._cone_rows) if i not in jammed}
+            if not rows or basis.shape[1] == 0:
+                return sorted({*jammed, *rows}), basis, None
+            sizes = {i: np.linalg.norm(r) for i, r in rows.items()}
+            gone = [i for i in rows if sizes[i] <= VANISHED * np.linalg.norm(self._cone_rows[i])]
+            if gone:
+                jammed += gone
+                continue
+            depth, x, impulses = _deepest(list(rows.values()))
+            if depth > POINTED:
+                return sorted(jammed), basis, basis @ x
+            shares = dict(zip(rows, (impulses / impulses.max()).tolist(), strict=True))
+            # Where the solver gives no numbers, all contacts count as jammed.
+            jammed += [i for i, share in shares.items() if not share <= INVOLVED]
+            basis = _null_basis(np.vstack([self._cone_rows[i] for i in jammed]))
+
+
+def _deepest(cones: list[FloatArray]) -> tuple[float, FloatArray, FloatArray]:
+    """Return the largest e with rows[0] x - e >= |rows[1:] x|, |x| <= 1, x, and the multipliers."""
+    n = cones[0].shape[1]
+    blocks, right, sizes = [], [], []
+    for rows in cones:
+        block = np.hstack([np.zeros((len(rows), 1)), -rows])
+        block[0, 0] = 1.0
+        blocks.append(block)
+        right.append(np.zeros(len(rows)))
+        sizes.append(len(rows))
+    ball = np.vstack([np.zeros((1, 1 + n)), np.hstack([np.zeros((n, 1)), -np.eye(n)])])
+    blocks.append(ball)
+    right.append(np.append(1.0, np.zeros(n)))
+    sizes.append(1 + n)
+    # Without a floor, e could fall without end before x is found.
+    floor = np.zeros((1, 1 + n))
+    floor[0, 0] = -1.0
+    blocks.append(floor)
+    right.append(np.ones(1))
+    sizes.append(1)
+    c = np.append(-1.0, np.zeros(n))
+    found = minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
+    heads = np.cumsum([0, *sizes])[: len(cones)]
+    x = found.x[1:]
+    depth = min(float(r[0] @ x - np.linalg.norm(r[1:] @ x)) for r in cones)
+    return depth, x, found.multipliers[heads]
+
+
+def _null_basis(rows: FloatArray) -> FloatArray:
+    """Return an orthonormal basis (n, k) of the vectors on which rows vanish."""
+    _, sizes, right = np.linalg.svd(rows)
+    rank = int((sizes > VANISHED * sizes[0]).sum())
+    return np.asarray(right[rank:].T)
+
+
+def _with_reason(certificate: Certificate, reason: str) -> Certificate:
+    return Certificate(
+        direction=certificate.direction,
+        impulse_weights=certificate.impulse_weights,
+        bound=None,
+        separation=certificate.separation,
+        velocity=certificate.velocity,
+        problem_digest=certificate.problem_digest,
+        reason=reason,
+    ).sealed()
+
+
+def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:
+    array = checks.floats(name, value)
+    if array.shape != (size,):
+        raise InvalidOption(f"{name}: expected ({size},), got an array of shape {array.shape}")
+    return array
