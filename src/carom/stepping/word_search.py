@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -20,6 +21,12 @@ from carom.typing import FloatArray
 
 GAIN = 1e-12
 """Smallest gain that counts as one, relative to the size of the objective."""
+
+PATIENCE = 2
+"""Number of words that are expanded in succession without a gain before the search ends."""
+
+ENDED = 1e-9
+"""Sum of the approaching velocities below which a word is tried as one that ends."""
 
 NEAR = 1e-9
 """Velocities below this are zero where cells are inserted."""
@@ -55,18 +62,77 @@ class Search:
             return None
         _, solution = found
         used = solution.used
-        points = np.vstack([self.start, solution.after[used]])
-        value = solution.value
-        approach = -value if unfinished else 0.0
-        return Trial(_merged(cells[used]), points, approach, value)
+        if not len(used):
+            return None
+        # The last of equal cells in succession knows where they end.
+        own = cells[used]
+        last = np.append((own[1:] != own[:-1]).any(axis=1), True)
+        points = np.vstack([self.start, solution.after[used[last]]])
+        approach = -solution.value if unfinished else 0.0
+        return Trial(own[last], points, approach, solution.value)
 
-    def is_better(self, trial: Trial | None, best: Trial) -> bool:
-        """Return whether a trial improves on the best one."""
-        if trial is None:
-            return False
-        if best.approach > 0.0:
-            return trial.approach < best.approach - 1e-9 or trial.approach == 0.0
-        return trial.value > best.value + GAIN * float(np.abs(self.q).max())
+    def run(self, cells: SignArray) -> Trial | None:
+        """Return the best trial from a word on; None if no motion ends."""
+        best = self.ascended(self.trial(cells) or self.finished(cells))
+        # Motions of another kind from the start on.
+        for cell in around(np.sign(self.start[None]).astype(np.int8), 0, self.start, 2):
+            other = self.ascended(self.finished(cell[None]))
+            if other is not None and (best is None or other.value > best.value + self.least):
+                best = other
+        return None if best is None else self.explored(best)
+
+    @property
+    def least(self) -> float:
+        """Return the smallest gain that counts as one."""
+        return GAIN * float(np.abs(self.q).max())
+
+    def ascended(self, best: Trial | None) -> Trial | None:
+        """Insert neighbouring cells into a word as long as that helps."""
+        while best is not None:
+            for candidate in inserted(best):
+                trial = self.trial(candidate)
+                if trial is not None and trial.value > best.value + self.least:
+                    best = trial
+                    break
+            else:
+                break
+        return best
+
+    def explored(self, best: Trial) -> Trial:
+        """Change words in all single signs, the best first, as long as that helps."""
+        waiting, idle = [(-best.value, 0, best)], 0
+        seen = {best.cells.tobytes()}
+        while waiting and idle < PATIENCE:
+            *_, current = heappop(waiting)
+            idle += 1
+            for candidate in changed(current.cells):
+                trial = self.trial(candidate)
+                if trial is None or trial.cells.tobytes() in seen:
+                    continue
+                seen.add(trial.cells.tobytes())
+                heappush(waiting, (-trial.value, len(seen), trial))
+                if trial.value > best.value + self.least:
+                    break
+            top = self.ascended(waiting[0][2]) if waiting else None
+            if top is not None and top.value > best.value + self.least:
+                best, idle = top, 0
+                waiting.insert(0, (-top.value, -len(seen), top))
+            if time.monotonic() > self.deadline:
+                break
+        return best
+
+    def finished(self, cells: SignArray) -> Trial | None:
+        """Continue a word until no contact approaches; None if that fails."""
+        best = self.trial(cells, unfinished=True)
+        while best is not None and best.approach > ENDED:
+            for candidate in inserted(best):
+                trial = self.trial(candidate, unfinished=True)
+                if trial is not None and trial.approach < best.approach - ENDED:
+                    best = trial
+                    break
+            else:
+                return None
+        return None if best is None else self.trial(best.cells)
 
 
 def _merged(cells: SignArray) -> SignArray:
@@ -123,32 +189,33 @@ def improve(
     """
     search = Search(space, start, q, deadline)
     cells = words.cells_of_path(space, start, impulses)
-    cells = cells[words.approaching(cells)]
-    best = search.trial(cells) or search.trial(cells, unfinished=True)
-    if best is None:
-        return None
-    while True:
-        for candidate in neighbours(best):
-            trial = None
-            if best.approach:
-                trial = search.trial(candidate, unfinished=True)
-                if trial is not None and trial.approach < 1e-9:
-                    trial = search.trial(trial.cells) or search.trial(candidate)
-            else:
-                trial = search.trial(candidate)
-            if trial is not None and search.is_better(trial, best):
-                best = trial
-                break
-        else:
-            break
-    if best.approach:
-        return None
-    return words.polish(space, start, best.cells, q)
+    best = search.run(cells[words.approaching(cells)])
+    return None if best is None else words.polish(space, start, best.cells, q)
 
 
-def neighbours(best: Trial) -> Iterator[SignArray]:
-    """Generate words near the best one, the most promising first."""
-    yield thickened(best, 1)
-    K = len(best.cells)
-    for k in range(K + 1):
-        yield thickened(best, 2, range(k, k + 1))
+def inserted(trial: Trial) -> Iterator[SignArray]:
+    """Generate longer words through the velocities of a trial, the most promising first."""
+    yield thickened(trial, 1)
+    for k in range(len(trial.cells) + 1):
+        yield thickened(trial, 2, range(k, k + 1))
+
+
+def changed(cells: SignArray) -> Iterator[SignArray]:
+    """Generate words in which one sign of one cell, or of all later or earlier ones, differs."""
+    K, c = cells.shape
+    for k in range(K):
+        for j in range(c):
+            for sign in (-1, 0, 1):
+                if sign == cells[k, j]:
+                    continue
+                cell = cells[k].copy()
+                cell[j] = sign
+                yield np.vstack([cells[:k], cell, cells[k + 1 :]])
+                yield np.vstack([cells[: k + 1], cell, cells[k + 1 :]])
+                yield np.vstack([cells[: k + 1], cell, cells[k:]])
+                if k + 1 < K:
+                    later = cells.copy()
+                    later[k:, j] = sign
+                    yield np.vstack([cells[: k + 1], later[k:]])
+                    yield later
+        yield np.delete(cells, k, axis=0)
