@@ -7,6 +7,7 @@ dropped again.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.stepping import words
-from carom.stepping.words import SignArray, Word
+from carom.stepping.words import SignArray, Vertices, Word
 from carom.typing import FloatArray
 
 GAIN = 1e-12
@@ -24,6 +25,9 @@ GAIN = 1e-12
 
 PATIENCE = 2
 """Number of words that are expanded in succession without a gain before the search ends."""
+
+PENALTIES = np.array([3.0, 30.0, 300.0])
+"""Costs of approaching at the end, relative to the objective: rising, to stay close to the best."""
 
 ENDED = 1e-9
 """Sum of the approaching velocities below which a word is tried as one that ends."""
@@ -38,6 +42,7 @@ class Trial:
 
     cells: SignArray  # (K, 2 m)
     points: FloatArray  # (K + 1, 2 m) contact velocities, from the start to the end
+    prices: FloatArray  # (K + 1, 2 m) gains per change of these velocities
     approach: float  # sum of the velocities at which contacts approach at the end
     value: float
 
@@ -52,12 +57,15 @@ class Search:
     deadline: float
     num_programs: int = 0
 
-    def trial(self, cells: SignArray, *, unfinished: bool = False) -> Trial | None:
+    def __post_init__(self) -> None:
+        self.vertices = Vertices.of(self.space)
+
+    def trial(self, cells: SignArray, *, penalty: float = np.inf) -> Trial | None:
         """Solve the program of a word; None if there is no motion or no time."""
         if time.monotonic() > self.deadline:
             return None
         self.num_programs += 1
-        found = words.solve(self.space, self.start, cells, self.q, unfinished=unfinished)
+        found = words.solve(self.space, self.start, cells, self.q, penalty=penalty)
         if found is None:
             return None
         _, solution = found
@@ -68,8 +76,8 @@ class Search:
         own = cells[used]
         last = np.append((own[1:] != own[:-1]).any(axis=1), True)
         points = np.vstack([self.start, solution.after[used[last]]])
-        approach = -solution.value if unfinished else 0.0
-        return Trial(own[last], points, approach, solution.value)
+        prices = np.vstack([solution.prices[:1], solution.prices[used[last]]])
+        return Trial(own[last], points, prices, solution.approach, solution.value)
 
     def run(self, cells: SignArray) -> Trial | None:
         """Return the best trial from a word on; None if no motion ends."""
@@ -86,11 +94,11 @@ class Search:
         """Return the smallest gain that counts as one."""
         return GAIN * float(np.abs(self.q).max())
 
-    def ascended(self, best: Trial | None) -> Trial | None:
+    def ascended(self, best: Trial | None, penalty: float = np.inf) -> Trial | None:
         """Insert neighbouring cells into a word as long as that helps."""
         while best is not None:
-            for candidate in inserted(best):
-                trial = self.trial(candidate)
+            for candidate in inserted(best, self.vertices, self.space.mu):
+                trial = self.trial(candidate, penalty=penalty)
                 if trial is not None and trial.value > best.value + self.least:
                     best = trial
                     break
@@ -123,56 +131,29 @@ class Search:
 
     def finished(self, cells: SignArray) -> Trial | None:
         """Continue a word until no contact approaches; None if that fails."""
-        best = self.trial(cells, unfinished=True)
-        while best is not None and best.approach > ENDED:
-            for candidate in inserted(best):
-                trial = self.trial(candidate, unfinished=True)
-                if trial is not None and trial.approach < best.approach - ENDED:
-                    best = trial
-                    break
-            else:
+        for penalty in PENALTIES * float(np.abs(self.q).max()):
+            best = self.ascended(self.trial(cells, penalty=penalty), penalty)
+            if best is None:
                 return None
-        return None if best is None else self.trial(best.cells)
-
-
-def _merged(cells: SignArray) -> SignArray:
-    """Return a word without repeated cells in succession."""
-    kept = np.ones(len(cells), dtype=bool)
-    kept[1:] = (cells[1:] != cells[:-1]).any(axis=1)
-    return cells[kept]
+            cells = best.cells
+            if best.approach <= ENDED:
+                return self.trial(cells)
+        return None
 
 
 def around(cells: SignArray, k: int, point: FloatArray, flips: int) -> list[SignArray]:
     """Return cells that contain a point between stretches k - 1 and k, near those of a word."""
-    zero = np.flatnonzero(np.abs(point) <= NEAR)
+    zero = np.flatnonzero(np.abs(point) <= NEAR).tolist()
     out: list[SignArray] = []
     for base in cells[max(k - 1, 0) : k + 1]:
-        for j in zero:
-            for sign in (-1, 0, 1):
+        for forms in itertools.combinations(zero, min(flips, len(zero))):
+            for signs in itertools.product((-1, 0, 1), repeat=len(forms)):
                 cell = base.copy()
-                cell[j] = sign
+                cell[list(forms)] = signs
                 out.append(cell)
-                if flips > 1:
-                    for i in zero[zero > j]:
-                        for other in (-1, 0, 1):
-                            cell = cell.copy()
-                            cell[i] = other
-                            out.append(cell)
-    kept = [cell for cell in out if (cell[::2] < 0).any()]
+    own = {cell.tobytes() for cell in cells[max(k - 1, 0) : k + 1]} if len(cells) > 1 else set()
+    kept = [cell for cell in out if (cell[::2] < 0).any() and cell.tobytes() not in own]
     return list({cell.tobytes(): cell for cell in kept}.values())
-
-
-def thickened(trial: Trial, flips: int, where: range | None = None) -> SignArray:
-    """Return the word with all neighbouring cells inserted between its stretches."""
-    out: list[SignArray] = []
-    K = len(trial.cells)
-    where = range(K + 1) if where is None else where
-    for k in range(K + 1):
-        if k in where:
-            out += around(trial.cells, k, trial.points[k], flips)
-        if k < K:
-            out.append(trial.cells[k])
-    return _merged(np.array(out, dtype=np.int8))
 
 
 def improve(
@@ -193,11 +174,28 @@ def improve(
     return None if best is None else words.polish(space, start, best.cells, q)
 
 
-def inserted(trial: Trial) -> Iterator[SignArray]:
-    """Generate longer words through the velocities of a trial, the most promising first."""
-    yield thickened(trial, 1)
-    for k in range(len(trial.cells) + 1):
-        yield thickened(trial, 2, range(k, k + 1))
+def inserted(trial: Trial, vertices: Vertices, mu: FloatArray) -> Iterator[SignArray]:
+    """Generate words with one more cell between any two stretches, the most promising first."""
+    K = len(trial.cells)
+    for flips in (1, 2):
+        options = []
+        for k in range(K + 1):
+            cells = np.array(around(trial.cells, k, trial.points[k], flips), dtype=np.int8)
+            cells = cells.reshape(-1, trial.cells.shape[1])
+            gains = np.where(
+                vertices.acting(cells, mu), vertices.rate @ trial.prices[k], -np.inf
+            ).max(axis=1)
+            options.append(cells[np.argsort(-gains, kind="stable")])
+        for rank in range(max(map(len, options))):
+            for back in (False, True):
+                out = []
+                for k in range(K + 1):
+                    if rank < len(options[k]):
+                        out.append(options[k][rank])
+                        if back and k:
+                            out.append(trial.cells[k - 1])
+                    out += list(trial.cells[k : k + 1])
+                yield np.array(out)
 
 
 def changed(cells: SignArray) -> Iterator[SignArray]:
