@@ -105,7 +105,9 @@ class Solution:
 
     amounts: FloatArray  # (K, 2 m) of the vertices
     after: FloatArray  # (K, 2 m) contact velocities after each stretch
-    value: float
+    prices: FloatArray  # (K, 2 m) gains per change of the velocity after each stretch
+    value: float  # of the objective, less the penalty
+    approach: float  # sum of the velocities at which contacts approach at the end
 
     @property
     def used(self) -> NDArray[np.int64]:
@@ -131,14 +133,14 @@ class Program:
         lower[-1, ::2] = 0.0
         return lower, upper
 
-    def solve(self, q: FloatArray, *, unfinished: bool = False) -> Solution | None:
+    def solve(self, q: FloatArray, *, penalty: float = np.inf) -> Solution | None:
         """Return the best motion, or None if no motion ends the impact.
 
-        Unfinished motions may approach at the end: the sum of these velocities is minimized.
+        With a finite penalty motions may approach at the end, at this cost per velocity.
         """
         K, c = self.cells.shape
         stretch, vertex = np.nonzero(self.acting)
-        count, extra = len(stretch), c // 2 if unfinished else 0
+        count, extra = len(stretch), c // 2 if penalty < np.inf else 0
         every, first = np.arange(K * c), count + extra
         # Row (k, j): u_k,j - u_{k-1},j - sum of rates = 0, with u_0 on the right side.
         data = [-self.vertices.rate[vertex].ravel(), -np.ones(extra), np.ones(K * c)]
@@ -155,10 +157,8 @@ class Program:
         right = np.zeros(K * c)
         right[:c] = self.start
         cost = np.zeros(first + K * c)
-        if unfinished:
-            cost[count:first] = 1.0
-        else:
-            cost[:count] = -(self.vertices.impulse @ q / self.vertices.size)[vertex]
+        cost[:count] = -(self.vertices.impulse @ q / self.vertices.size)[vertex]
+        cost[count:first] = penalty
         lower = np.concatenate([np.zeros(first), self.lower.ravel()])
         upper = np.concatenate([np.full(first, np.inf), self.upper.ravel()])
         # Only where the last cell approaches.
@@ -172,7 +172,9 @@ class Program:
         amounts[stretch, vertex] = found.x[:count]
         after = found.x[first:].reshape(K, c)
         after[-1, ::2][:extra] -= found.x[count:first]
-        return Solution(amounts, after, -float(found.fun))
+        left = float(found.x[count:first].sum())
+        prices = -found.eqlin.marginals.reshape(K, c)
+        return Solution(amounts, after, prices, -float(found.fun), left)
 
     def refined(self, solution: Solution) -> FloatArray:
         """Return the impulses (K, 2 m) of a vertex, whose active equations are solved again."""
@@ -217,7 +219,7 @@ def solve(
     cells: SignArray,
     q: FloatArray,
     *,
-    unfinished: bool = False,
+    penalty: float = np.inf,
 ) -> tuple[Program, Solution] | None:
     """Find the best motion through a word that does not go on after the end of the impact."""
     if not len(cells) or not approaching(cells[1:]).all():
@@ -226,7 +228,7 @@ def solve(
         return None
     program = Program(space, start, cells)
     for _ in range(MOST_TOUCHES):
-        found = program.solve(q, unfinished=unfinished)
+        found = program.solve(q, penalty=penalty)
         if found is None:
             return None
         used = found.used
