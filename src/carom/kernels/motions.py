@@ -132,9 +132,7 @@ def run_motion(A, mu, start, key, plan, planned, state, work, log, logged, width
         for i in range(len(m)):
             rates[i] = plan[r, i]
         share, aims = plan[r, len(m) + LENGTH], int(plan[r, len(m) + AIMS])
-        _, count = follow_stretch(
-            A, mu, u, total, rates, share, aims, work, log, logged, width, m
-        )
+        _, count = follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m)
         events += count
     return UNFINISHED, events, MOST_STRETCHES
 

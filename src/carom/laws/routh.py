@@ -22,8 +22,11 @@ JUDGED_AT_ONCE = 2**16
 LEAST_STEPS = 1000
 MOST_STEPS = 2**31 - 1
 
-STEP_OPTIONS = ("max_steps", "draw", "selection", "epsilon")
-"""Options that have a meaning for steps only."""
+PERSISTENT = "persistent"
+"""Default of `draw`."""
+
+STEP_OPTIONS = ("step_impulse", "max_steps", "draw", "selection", "points", "epsilon")
+"""Options of the paper's steps; naming one of them selects these."""
 
 WHOLE_IMPACTS = 100
 """Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
@@ -40,8 +43,8 @@ class Routh(ImpactLaw):
     in space, slip against the round friction cone is integrated to about 1e-9. Part of the samples
     search for extreme contact velocities, which random motions seldom reach.
 
-    With `step_impulse` samples follow the paper instead, in implicit steps with an error
-    proportional to h: where contacts change from sliding to sticking, such samples can leave the
+    With `step_impulse`, or any other option of steps, samples follow the paper instead, in implicit
+    steps with an error proportional to h: where contacts change from sliding to sticking, such samples can leave the
     set, by some per cent of the impact's speed at the largest h. In space, friction then acts along
     the k directions of the problem.
 
@@ -50,25 +53,23 @@ class Routh(ImpactLaw):
 
     Args:
         num_samples: Number of samples.
-        step_impulse: Largest normal impulse h of a contact in one step [N s]; selects the paper's
-            steps. Default: exact motions.
+        step_impulse: Largest normal impulse h of a contact in one step [N s]. If only other options
+            of steps are named, the impulse that stops one contact with all of the impact's energy.
         max_steps: Number of steps after which a sample counts as unfinished. Default: 1000, or for
-            small h the number that amounts to 100 times the stopping impulse, ten times a usual
-            impact.
+            small h the number that amounts to 100 times that impulse, ten times a usual impact.
         seed: Seed of the random generator.
         extremes: Share of the samples that search for extremes; 0 for random draws only, which
             represent a distribution.
-        draw: Distribution of the caps on impulses in [0, h]^m, for steps. "persistent": a random
+        draw: Distribution of the caps on impulses in [0, h]^m. "persistent", the default: a random
             subset of contacts acts at random rates for a random stretch of impulse, so that
             coverage does not depend on h. "subset": subset and rates are drawn anew in every step.
             "uniform", as in the paper: independent and uniform; for small h, samples cluster inside
             the set.
-        selection: Solution to take if a step has several: "random" with equal probability, or
-            "lemke" for the one that Lemke's algorithm finds.
+        selection: Solution to take if a step has several: "random", the default, with equal
+            probability, or "lemke" for the one that Lemke's algorithm finds.
         points: (n, steps * m) points of the unit cube, e.g. from scipy.stats.qmc, which replace
-            draw, num_samples and max_steps: m numbers per step, times h, are the caps. Selects
-            steps.
-        epsilon: Accuracy of Algorithm 2 [m/s], for steps: a sample that still collides after
+            draw, num_samples and max_steps: m numbers per step, times h, are the caps.
+        epsilon: Accuracy of Algorithm 2 [m/s]: a sample that still collides after
             max_steps takes one more step with the caps epsilon / (3 psi). Default: a millionth of
             |v_pre|.
         num_threads: Number of threads; default all cores.
@@ -101,8 +102,8 @@ class Routh(ImpactLaw):
     max_steps: int | None = None
     seed: int = 0
     extremes: float = 0.25
-    draw: str = "persistent"
-    selection: str = "random"
+    draw: str | None = None
+    selection: str | None = None
     points: FloatArray | None = None
     epsilon: float | None = None
     num_threads: int | None = None
@@ -121,13 +122,13 @@ class Routh(ImpactLaw):
             if getattr(self, name) is not None:
                 checks.integer(name, getattr(self, name), 1)
         checks.integer("seed", self.seed, 0, 2**53 - 1)
-        checks.choice("draw", self.draw, stepping.DRAWS)
-        checks.choice("selection", self.selection, stepping.SELECTIONS)
+        for name, known in (("draw", stepping.DRAWS), ("selection", stepping.SELECTIONS)):
+            if getattr(self, name) is not None:
+                checks.choice(name, getattr(self, name), known)
         for name in ("step_impulse", "epsilon"):
             if getattr(self, name) is not None:
                 checks.positive(name, getattr(self, name))
         checks.between("extremes", self.extremes, 0.0, 1.0)
-        self._check_steps()
         if self.until is not None:
             goal = self._goal(self.until)
             object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
@@ -135,18 +136,8 @@ class Routh(ImpactLaw):
     @property
     def takes_steps(self) -> bool:
         """Return whether samples take the paper's steps instead of exact motions."""
-        return self.step_impulse is not None or self.points is not None
-
-    def _check_steps(self) -> None:
-        """Raise an error if an option of steps is given without them."""
-        if self.takes_steps:
-            return
         options = (f for f in fields(self) if f.name in STEP_OPTIONS)
-        for name in (f.name for f in options if getattr(self, f.name) != f.default):
-            raise InvalidOption(
-                f"{name}: an option of steps, and these samples are exact motions; name "
-                f"step_impulse as well"
-            )
+        return any(getattr(self, f.name) is not f.default for f in options)
 
     def resolve(self, problem: ImpactProblem) -> SampledSet:
         """Return the sampled post-impact set.
@@ -192,7 +183,7 @@ class Routh(ImpactLaw):
         """Return the name of the law and of its samples."""
         if not self.takes_steps:
             return "Routh, exact motions"
-        return f"Routh, {'points' if self.points is not None else self.draw} draws"
+        return f"Routh, {'points' if self.points is not None else self.draw or PERSISTENT} draws"
 
     def _notes(self, sampler: stepping.AnySampler) -> tuple[str, ...]:
         """Return what part of the samples is not random."""
@@ -314,8 +305,10 @@ class Routh(ImpactLaw):
             caps=step / space.impulse_unit,
             last_caps=self._last_impulse(problem) / space.impulse_unit,
             max_steps=self._max_steps(problem) if self.points is None else points.shape[1] // m,
-            draw=stepping.DRAWS[self.draw] if self.points is None else stepping.POINTS,
-            selection=stepping.SELECTIONS[self.selection],
+            draw=stepping.DRAWS[self.draw or PERSISTENT]
+            if self.points is None
+            else stepping.POINTS,
+            selection=stepping.SELECTIONS[self.selection or "random"],
             seed=int(self.seed),
             points=points,
         )

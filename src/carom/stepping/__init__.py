@@ -10,9 +10,9 @@ of all contacts at once. Samplers hold arrays only and can be pickled.
 from carom.kernels.draws import POINTS
 from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.stepping.at_rest import change_velocity, nothing_acts, prepare_sampler
-from carom.stepping.pieces import mode_names, modes_and_impulses
 from carom.stepping.motions import MotionSampler, prepare_motions
 from carom.stepping.parallel import Progress, Runs, nothing_happens
+from carom.stepping.pieces import mode_names, modes_and_impulses
 from carom.stepping.sampler import DRAWS, SELECTIONS, Sampler
 from carom.stepping.simultaneous import solve_simultaneous
 from carom.stepping.until import AnySampler, Goal, begin_at, draw_until, whole_turns

@@ -8,8 +8,8 @@ import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.kernels import motions, plans
-from carom.stepping.parallel import Progress, Runs, empty_results, in_parallel, run_chunks
 from carom.problem import ImpactProblem
+from carom.stepping.parallel import Progress, Runs, empty_results, in_parallel, run_chunks
 from carom.typing import FloatArray, IntArray
 
 MOST_WRITTEN_OUT = 3
@@ -80,7 +80,10 @@ class MotionSampler:
         return log[:logged]
 
     def _run_random(
-        self, results: tuple[FloatArray | IntArray, ...], threads: int | None, progress: Progress | None
+        self,
+        results: tuple[FloatArray | IntArray, ...],
+        threads: int | None,
+        progress: Progress | None,
     ) -> None:
         def run(part: slice) -> None:
             self._call_random(self.first + part.start, *(each[part] for each in results))

@@ -1,1 +1,0 @@
-from carom.kernels.stretch import follow_stretch, make_work
