@@ -19,6 +19,9 @@ OK, JAMMED, TOO_LONG = 0, 1, 2
 JAM = 1e-11
 """Rates of change below this, for normal rates that sum up to one, are none."""
 
+REST = 1e-7
+"""Normal velocities below this share of the impact's speed are errors if nothing moves."""
+
 MOST_STEPS = 20_000
 
 
@@ -96,7 +99,10 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             is_new, aim_at = True, position if aims == 1 else np.inf
             continue
         if fastest <= JAM or (phase[0] == 0 and to_stop == np.inf):
-            return JAMMED, step
+            if not _stop_at_rest(u, work):
+                return JAMMED, step
+            is_new, aim_at = True, position if aims == 1 else np.inf
+            continue
         if is_first and share < 1.0:
             length = share * (to_stop if to_stop < np.inf else np.abs(u).max() / fastest)
         is_first = False
@@ -110,8 +116,10 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             work.held[:] = 0
             if _commit(h, u, total, phase[0], work, log, num_logged):
                 is_new, aim_at = True, position if aims == 1 else np.inf
-        elif aims == 1:
-            aim_at = position
+        elif h == 0.0:
+            aim_at = position if aims == 1 else np.inf
+        else:
+            return TOO_LONG, step
         if position >= length * (1.0 - 1e-15):
             _drop_noise(u)
             return OK, step + 1
@@ -180,6 +188,22 @@ def _next_stop(u, work):
                 work.held[i] = 1
                 soonest = 0.0
     return soonest
+
+
+@kernel
+def _stop_at_rest(u, work):
+    """Stop contacts that approach although nothing moves; return whether there are any.
+
+    Power p' u = sum w_i (n_i - mu_i |t_i|) is zero where A p = 0: such n_i are errors of the steps
+    before, which contacts have in common whose normals depend on what sticks.
+    """
+    has_stopped = False
+    for i in range(work.mode.shape[0]):
+        if work.mode[i] != IDLE and -REST < u[3 * i] < 0.0:
+            u[3 * i] = 0.0
+            work.mode[i] = IDLE
+            has_stopped = True
+    return has_stopped
 
 
 @kernel

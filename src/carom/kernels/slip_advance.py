@@ -26,6 +26,9 @@ LATE = 1e-6
 """Contacts may start to slip once their friction is beyond its limit by this share: the error is
 its square."""
 
+MOST_TRIALS = 300
+"""Lengths to try for one step: each is a fraction of the one before."""
+
 FIRST = 1e-7
 """Contacts slip by no more than this, as a share of the speed, in the direction they start in."""
 
@@ -46,8 +49,8 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
         work: With present rates.
 
     Returns:
-        The impulse of the step, 0 if a contact stops acting instead; the impulse to try next;
-        whether a new phase begins.
+        The impulse of the step, 0 if a contact stops acting instead, or not a number if no step
+        is good enough; the impulse to try next; whether a new phase begins.
     """
     num_slips, num_starting, _ = phase
     most = min(room, to_stop)
@@ -130,9 +133,9 @@ def _turn(u, phase, most, attempt, work):
     num_slips, _, num_sticks = phase
     h = min(most, attempt)
     beyond = sticks_hold(num_slips, num_sticks, work.f[0], work)
-    while True:
+    for _ in range(MOST_TRIALS):
         growth = _controlled_step(h, num_slips, work)
-        if growth < 1.0 and h > 1e-300:
+        if growth < 1.0:
             h *= growth
             continue
         attempt = h * growth
@@ -147,6 +150,7 @@ def _turn(u, phase, most, attempt, work):
             h *= min(0.95, max(0.05, beyond / (beyond - late)))
             continue
         return h, attempt, late > 10.0 * OUTSIDE
+    return np.nan, attempt, True
 
 
 @kernel
