@@ -19,6 +19,10 @@ OK, JAMMED, TOO_LONG = 0, 1, 2
 JAM = 1e-11
 """Rates of change below this, for normal rates that sum up to one, are none."""
 
+AT_REST = 1e-10
+"""Slip below this share of the impact's speed has ended when a phase begins: contacts that depend
+on others come to rest with them, but for errors. If it has not, it starts anew."""
+
 REST = 1e-7
 """Normal velocities below this share of the impact's speed are errors if nothing moves."""
 
@@ -78,7 +82,7 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         0 if the stretch is over, 1 if contacts press against each other and nothing moves, or 2
         if there are too many steps; and the number of steps.
     """
-    _drop_noise(u)
+    _drop_noise(u, NONE)
     _choose(u, rates, work)
     # How many contacts slip, start to, and stick; impulse so far, to end at, of a step to try.
     phase, position, length, attempt = (0, 0, 0), 0.0, np.inf, np.inf
@@ -88,10 +92,11 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             aim(A, mu, u, rates, work)
             is_new = True
         if not _acts(work):
-            _drop_noise(u)
+            _drop_noise(u, NONE)
             return OK, step
         if is_new:
-            phase = begin_phase(A, mu, u, work)
+            _drop_noise(u, AT_REST)
+            phase, attempt = begin_phase(A, mu, u, work), np.inf
         fastest = _present_rates(phase, work)
         to_stop = _next_stop(u, work)
         if to_stop == 0.0:
@@ -121,7 +126,7 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         else:
             return TOO_LONG, step
         if position >= length * (1.0 - 1e-15):
-            _drop_noise(u)
+            _drop_noise(u, NONE)
             return OK, step + 1
     return TOO_LONG, MOST_STEPS
 
@@ -236,10 +241,10 @@ def _commit(h, u, total, num_slips, work, log, num_logged):
 
 
 @kernel
-def _drop_noise(u):
-    """Set velocities that are none to zero."""
+def _drop_noise(u, slip):
+    """Set velocities that are none to zero: normal ones, and tangential ones below `slip`."""
     for p in range(0, u.shape[0], 3):
         if abs(u[p]) < NONE:
             u[p] = 0.0
-        if u[p + 1] * u[p + 1] + u[p + 2] * u[p + 2] < NONE * NONE:
+        if u[p + 1] * u[p + 1] + u[p + 2] * u[p + 2] < slip * slip:
             u[p + 1] = u[p + 2] = 0.0

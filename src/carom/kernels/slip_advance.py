@@ -26,6 +26,9 @@ LATE = 1e-6
 """Contacts may start to slip once their friction is beyond its limit by this share: the error is
 its square."""
 
+GROWTH = 100.0
+"""Slip may grow by this factor in a step: implicit steps judge by the slip that they start from."""
+
 MOST_TRIALS = 300
 """Lengths to try for one step: each is a fraction of the one before."""
 
@@ -60,14 +63,17 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
         h = min(most, _first_length(num_slips - num_starting, fastest, work))
         _go_straight(h, num_slips, work)
         return h, attempt, False
-    ending, to_rest, across, turning = _next_rest(num_slips, work)
-    if to_rest < most and to_rest * (across + to_rest * turning) < LANDING:
+    ending, to_rest, across, own, turning = _next_rest(num_slips, work)
+    if to_rest < most and to_rest * (across + to_rest * (turning - own)) < LANDING:
         _go_straight(to_rest, num_slips, work)
         _come_to_rest(ending, to_rest, num_slips, work)
         return to_rest, attempt, True
     # Rates that were aimed with present directions are aimed again before contacts stop.
     if aims == 1 and to_stop * to_stop * turning > 0.1 * NONE:
         most = min(room, 0.8 * to_stop)
+    if to_rest > most and most * most * turning < NONE:
+        _go_straight(most, num_slips, work)
+        return most, attempt, False
     return _turn(u, phase, min(most, 0.95 * to_rest), attempt, work)
 
 
@@ -94,9 +100,10 @@ def _go_straight(h, num_slips, work):
 
 @kernel
 def _next_rest(num_slips, work):
-    """Return whose slip ends first, after which impulse, how fast it veers, how fast friction does.
+    """Return whose slip ends first, after which impulse, how fast it veers, how fast friction turns.
 
-    A step of length h in a straight line errs by h times the third and h^2 times the fourth.
+    The latter for its own friction and for all. A step of length h in a straight line errs by h^2
+    times that; one that ends a slip instead by h times what it veers.
     """
     ending, to_rest, veering, turning, own = -1, np.inf, 0.0, 0.0, 0.0
     for x in range(num_slips):
@@ -108,7 +115,7 @@ def _next_rest(num_slips, work):
         turning += turn
         if along < 0.0 and -square / along < to_rest:
             ending, to_rest, veering, own = x, -square / along, across / np.sqrt(square), turn
-    return ending, to_rest, veering, turning - own
+    return ending, to_rest, veering, own, turning
 
 
 @kernel
@@ -118,7 +125,8 @@ def _come_to_rest(ending, h, num_slips, work):
     B, F, t = work.B, work.F, work.t_next
     more0, more1 = disc_minimum(B[p, p], B[p, q], B[q, q], t[p], t[q], np.inf)
     f0, f1 = F[p] + more0, F[q] + more1
-    size, limit = np.hypot(f0, f1), h * work.slip_limit[ending]
+    # Beyond the limit by rounding and bend only, unless contacts depend on each other.
+    size, limit = np.hypot(f0, f1), h * work.slip_limit[ending] + ACCURACY
     if size > limit:
         f0, f1 = f0 * limit / size, f1 * limit / size
     for x in range(2 * num_slips):
@@ -131,26 +139,41 @@ def _come_to_rest(ending, h, num_slips, work):
 def _turn(u, phase, most, attempt, work):
     """Take a step of curved slip, at most to where a contact stops or starts to slip."""
     num_slips, _, num_sticks = phase
-    h = min(most, attempt)
+    h = min(most, attempt, _longest(num_slips, work))
+    is_cut = h < attempt
     beyond = sticks_hold(num_slips, num_sticks, work.f[0], work)
     for _ in range(MOST_TRIALS):
         growth = _controlled_step(h, num_slips, work)
         if growth < 1.0:
             h *= growth
+            is_cut = False
             continue
-        attempt = h * growth
+        attempt = max(attempt, h * growth) if is_cut else h * growth
         share = _first_crossing(u, h, num_slips, work)
         if share == 0.0:
             return 0.0, attempt, True
         if share < 1.0:
-            h *= share
+            h, is_cut = h * share, True
             continue
         late = sticks_hold(num_slips, num_sticks, work.f[6], work)
         if late > max(LATE, 2.0 * beyond):
-            h *= min(0.95, max(0.05, beyond / (beyond - late)))
+            h, is_cut = h * min(0.95, max(0.05, beyond / (beyond - late))), True
             continue
         return h, attempt, late > 10.0 * OUTSIDE
     return np.nan, attempt, True
+
+
+@kernel
+def _longest(num_slips, work):
+    """Return the impulse in which no slip grows more than `GROWTH` times."""
+    h = np.inf
+    for x in range(num_slips):
+        p, q = 2 * x, 2 * x + 1
+        slip = np.hypot(work.t[p], work.t[q])
+        rate = np.hypot(work.slope[0, p], work.slope[0, q])
+        if rate * h > GROWTH * slip:
+            h = GROWTH * slip / rate
+    return h
 
 
 @kernel
@@ -188,6 +211,10 @@ def _controlled_step(h, num_slips, work):
             work.order,
         )
         ratio, power = error / IMPLICIT_ACCURACY, -0.25
+    for x in range(num_slips):
+        excess = np.hypot(F[2 * x], F[2 * x + 1]) - h * limit[x]
+        if excess > ACCURACY:
+            return 0.2
     if ratio < 1e-4:
         return 5.0
     if not ratio < np.inf:
