@@ -5,16 +5,10 @@ import numpy as np
 from carom.kernels.discs import disc_minimum
 from carom.kernels.jit import kernel
 from carom.kernels.slip_phase import IDLE, OUTSIDE, sticks_hold
-from carom.kernels.slip_steps import explicit_step, implicit_step
+from carom.kernels.slip_steps import ACCURACY, explicit_step, implicit_step
 
 NONE = 1e-12
 """Velocities below this share of the impact's speed are none."""
-
-ACCURACY = 1e-9
-"""Largest estimated error of a step, as a share of the impact's speed; the true one is less."""
-
-IMPLICIT_ACCURACY = 1e-8
-"""The same for implicit steps, whose estimate is of lower order: it is 50 times the error or more."""
 
 STIFF = 2.5
 """Explicit steps are stable up to about 3 for the fastest rate times their length."""
@@ -64,7 +58,8 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
         _go_straight(h, num_slips, work)
         return h, attempt, False
     ending, to_rest, across, own, turning = _next_rest(num_slips, work)
-    if to_rest < most and to_rest * (across + to_rest * (turning - own)) < LANDING:
+    bend = to_rest * (across + to_rest * (turning - own))
+    if to_rest < most and (bend < LANDING or _is_small(ending, to_rest, work)):
         _go_straight(to_rest, num_slips, work)
         _come_to_rest(ending, to_rest, num_slips, work)
         return to_rest, attempt, True
@@ -116,6 +111,14 @@ def _next_rest(num_slips, work):
         if along < 0.0 and -square / along < to_rest:
             ending, to_rest, veering, own = x, -square / along, across / np.sqrt(square), turn
     return ending, to_rest, veering, own, turning
+
+
+@kernel
+def _is_small(x, to_rest, work):
+    """Return whether slip that nears its end is too small to matter, even if it would veer."""
+    slip = np.hypot(work.t[2 * x], work.t[2 * x + 1])
+    rate = np.hypot(work.slope[0, 2 * x], work.slope[0, 2 * x + 1])
+    return slip < ACCURACY and to_rest * rate < 10.0 * slip
 
 
 @kernel
@@ -189,12 +192,12 @@ def _controlled_step(h, num_slips, work):
         stiffness = max(stiffness, work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) / slip)
     B, drive, limit, t, F = work.B, work.drive, work.slip_limit, work.t, work.F
     if h * stiffness < STIFF:
-        error = explicit_step(
+        ratio = explicit_step(
             h, num_slips, limit, B, drive, t, work.f, work.slope, work.t_next, F
         )
-        ratio, power = error / ACCURACY, -0.2
+        power = -0.2
     else:
-        error = implicit_step(
+        ratio = implicit_step(
             h,
             num_slips,
             limit,
@@ -210,7 +213,7 @@ def _controlled_step(h, num_slips, work):
             work.system,
             work.order,
         )
-        ratio, power = error / IMPLICIT_ACCURACY, -0.25
+        power = -0.25
     for x in range(num_slips):
         excess = np.hypot(F[2 * x], F[2 * x + 1]) - h * limit[x]
         if excess > ACCURACY:

@@ -28,6 +28,18 @@ EXPLICIT_ERROR = np.array(
     [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
 )
 
+ACCURACY = 1e-9
+"""Largest estimated error of a step, as a share of the impact's speed; the true one is less."""
+
+IMPLICIT_ACCURACY = 1e-8
+"""The same for implicit steps, whose estimate is of lower order: 50 times the error or more."""
+
+RELATIVE = 0.02
+"""Largest estimated error as a share of the slip."""
+
+LEAST = 1e-13
+"""Smaller errors are rounding."""
+
 GAMMA = 0.25
 IMPLICIT = np.array(
     [
@@ -82,9 +94,18 @@ def respond(B, c, part, f, n, slope):
             slope[x] += B[y, x] * value
 
 
+@inlined
+def allowed(t, x, accuracy):
+    """Return the error that entry x of slip may have."""
+    p = x - x % 2
+    return min(accuracy, RELATIVE * np.sqrt(t[p] * t[p] + t[p + 1] * t[p + 1]) + LEAST)
+
+
 @kernel
 def explicit_step(h, k, limit, B, c, t, f, slope, t_next, F):
-    """Take an explicit step; return its error, the largest of an entry of t.
+    """Take an explicit step; return its error in t, as a share of `ACCURACY`.
+
+    Small slip must not be lost in the error, so it is measured by itself (`RELATIVE`).
 
     Args:
         h: Length.
@@ -117,8 +138,9 @@ def explicit_step(h, k, limit, B, c, t, f, slope, t_next, F):
             total += EXPLICIT[6, j] * f[j, x]
             value += EXPLICIT_ERROR[j] * slope[j, x]
         F[x] = h * total
-        error = max(error, abs(value + EXPLICIT_ERROR[6] * slope[6, x]))
-    return h * error
+        value = abs(h * (value + EXPLICIT_ERROR[6] * slope[6, x]))
+        error = max(error, value / allowed(t, x, ACCURACY))
+    return error
 
 
 @kernel
@@ -155,7 +177,7 @@ def implicit_step(h, k, limit, B, c, t, f, slope, t_next, F, past, shift, system
             moved += IMPLICIT[6, j] * shift[j, x]
         F[x] = total
         t_next[x] = t[x] + moved
-        error = max(error, abs(shift[5, x]))
+        error = max(error, abs(shift[5, x]) / allowed(t, x, IMPLICIT_ACCURACY))
     friction_against(t_next, limit, k, f[6])
     return error
 
