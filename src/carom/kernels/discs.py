@@ -1,0 +1,147 @@
+"""Friction of contacts that may stick: a convex problem over discs, and semidefinite systems.
+
+Contacts at rest take the friction g_i, of at most r_i, that minimizes 1/2 g' A g + b' g. Where
+g_i is inside its disc, the contact sticks; else it starts to slip against g_i.
+"""
+
+import numpy as np
+
+from carom.kernels.jit import inlined, kernel
+from carom.kernels.tolerances import DEPENDENT
+
+SETTLED = 1e-13
+"""Changes of friction below this share of its limit are rounding, and sweeps end."""
+
+MOST_SWEEPS = 2000
+"""Sweeps over contacts that share one support converge by a constant factor each."""
+
+
+@inlined
+def disc_minimum(h00, h01, h11, c0, c1, r):
+    """Return the g that minimizes 1/2 g' H g + c' g over |g| <= r, for a semidefinite H.
+
+    On the circle (H + x) g = -c for one x > 0. Newton's method on 1 / |g|, which is concave in x,
+    approaches x from below and never passes it.
+    """
+    # In the axes of H, by one Jacobi rotation.
+    if h01 == 0.0:
+        cos, sin = 1.0, 0.0
+    else:
+        slope = (h11 - h00) / (2.0 * h01)
+        tan = (1.0 if slope >= 0.0 else -1.0) / (abs(slope) + np.sqrt(1.0 + slope * slope))
+        cos = 1.0 / np.sqrt(1.0 + tan * tan)
+        sin = tan * cos
+    a, b = cos * c0 - sin * c1, sin * c0 + cos * c1
+    k = cos * cos * h00 - 2.0 * cos * sin * h01 + sin * sin * h11
+    l = sin * sin * h00 + 2.0 * cos * sin * h01 + cos * cos * h11
+    top = max(k, l)
+    # What A cannot move needs no friction: c has no part there but rounding.
+    g = -a / k if k > DEPENDENT * top else 0.0
+    e = -b / l if l > DEPENDENT * top else 0.0
+    if g * g + e * e > r * r:
+        k, l = max(k, 0.0), max(l, 0.0)
+        x = max(0.0, np.sqrt(a * a + b * b) / r - top)
+        for _ in range(60):
+            g, e = -a / (k + x), -b / (l + x)
+            square = g * g + e * e
+            fall = g * g / (k + x) + e * e / (l + x)
+            if not fall > 0.0:
+                break
+            step = square * (np.sqrt(square) / r - 1.0) / fall
+            x += step
+            if not step > 1e-15 * x:
+                break
+        shrink = r / np.sqrt(g * g + e * e)
+        g, e = g * shrink, e * shrink
+    return cos * g + sin * e, -sin * g + cos * e
+
+
+@kernel
+def solve_discs(A, contacts, count, limit, b, g):
+    """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given; count sweeps.
+
+    Args:
+        A: (c, c) Delassus matrix.
+        contacts: Their numbers, the first `count` of which are meant.
+        count: Number of contacts.
+        limit: (m,) radii r_i.
+        b: (c,) tangential rates without their friction; only their entries are read.
+        g: (c,) friction; only their entries are read and written.
+    """
+    for sweep in range(MOST_SWEEPS):
+        change = 0.0
+        for x in range(count):
+            i = contacts[x]
+            p = 3 * i + 1
+            h00, h01, h11 = A[p, p], A[p, p + 1], A[p + 1, p + 1]
+            c0, c1 = b[p], b[p + 1]
+            for y in range(count):
+                if y != x:
+                    q = 3 * contacts[y] + 1
+                    c0 += A[p, q] * g[q] + A[p, q + 1] * g[q + 1]
+                    c1 += A[p + 1, q] * g[q] + A[p + 1, q + 1] * g[q + 1]
+            g0, g1 = disc_minimum(h00, h01, h11, c0, c1, limit[i])
+            moved = max(abs(g0 - g[p]), abs(g1 - g[p + 1]))
+            # Relative to what friction there is: limits may be huge.
+            size = min(limit[i], abs(g0) + abs(g1))
+            if moved > 0.0:
+                change = max(change, moved / max(size, 1e-300))
+            g[p], g[p + 1] = g0, g1
+        if change < SETTLED or count == 1:
+            return sweep + 1
+    return MOST_SWEEPS
+
+
+@kernel
+def factor_semidefinite(L, order, n):
+    """Factor a semidefinite matrix, L L' = A with rows in an order of falling pivots; return rank.
+
+    Args:
+        L: The leading (n, n) block holds A, and then L in its lower part, in the new order.
+        order: (>= n,) becomes the order.
+        n: Size.
+    """
+    largest = 0.0
+    for i in range(n):
+        order[i] = i
+        largest = max(largest, L[i, i])
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if L[i, i] > L[p, p]:
+                p = i
+        if not L[p, p] > DEPENDENT * largest:
+            return k
+        if p != k:
+            order[k], order[p] = order[p], order[k]
+            # Whole rows and columns: both halves are kept while pivots may still be exchanged.
+            for j in range(n):
+                L[k, j], L[p, j] = L[p, j], L[k, j]
+            for j in range(n):
+                L[j, k], L[j, p] = L[j, p], L[j, k]
+        root = np.sqrt(L[k, k])
+        L[k, k] = root
+        for i in range(k + 1, n):
+            L[i, k] /= root
+            L[k, i] = L[i, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                L[i, j] -= L[i, k] * L[k, j]
+    return n
+
+
+@kernel
+def solve_semidefinite(L, order, rank, n, b, scratch):
+    """Solve A x = b in place with the factor of A; entries beyond its rank become zero."""
+    for k in range(rank):
+        value = b[order[k]]
+        for j in range(k):
+            value -= L[k, j] * scratch[j]
+        scratch[k] = value / L[k, k]
+    for k in range(rank - 1, -1, -1):
+        value = scratch[k]
+        for j in range(k + 1, rank):
+            value -= L[j, k] * scratch[j]
+        scratch[k] = value / L[k, k]
+    for k in range(n):
+        b[order[k]] = scratch[k] if k < rank else 0.0

@@ -1,0 +1,245 @@
+"""Phases of an impact in space with the round cone: who acts, who sticks, who slips.
+
+Within a phase all follows from the friction f of the k contacts that slip: those that stick take
+the friction g = g_0 + G f that holds them, so that impulses accrue at P' (f, 1) and velocities
+change at R' (f, 1) with R = P A.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carom.kernels.discs import factor_semidefinite, solve_discs, solve_semidefinite
+from carom.kernels.jit import kernel
+
+IDLE, SMOOTH, STICKING, SLIPPING = 0, 1, 2, 3
+"""What a contact does: not act; act without friction; act and stick; act and slip."""
+
+OUTSIDE = 1e-10
+"""Friction beyond its limit by this share is within it: rounding of a solution leaves less."""
+
+STARTING = 1e-10
+"""Slip starts if it gains more than this share of the fastest rate without friction."""
+
+
+class Work(NamedTuple):
+    """Scratch for m contacts in space, with c = 3 m.
+
+    Attributes:
+        mode: (m,) what a contact does.
+        held: (m,) contacts that must not act before the motion has moved on.
+        slips: (m,) numbers of the contacts that slip, then free.
+        sticks: (m,) numbers of the contacts that stick, then free.
+        order: (c,) pivots.
+        weight: (m,) rates of the normal impulses.
+        limit: (m,) largest friction, mu times weight.
+        slip_limit: (m,) the same for `slips` in their order.
+        g: (c,) friction of contacts that do not slip.
+        b: (c,) scratch.
+        du: (c,) rates of change of u.
+        t, t_next, F, drive: (2 m,) slip, slip after a step, friction impulse, its rate without f.
+        f, slope: (7, 2 m) friction and rates of slip at the stages of a step.
+        past, shift: (7, 2 m) scratch of implicit steps.
+        P, R: (2 m + 1, c) impulses and velocities per friction of `slips`; without it, last.
+        B: (2 m, 2 m) rates of slip per friction.
+        system: (c, c) scratch.
+        columns: (m, c) scratch.
+    """
+
+    mode: NDArray[np.int64]
+    held: NDArray[np.int64]
+    slips: NDArray[np.int64]
+    sticks: NDArray[np.int64]
+    order: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    limit: NDArray[np.float64]
+    slip_limit: NDArray[np.float64]
+    g: NDArray[np.float64]
+    b: NDArray[np.float64]
+    du: NDArray[np.float64]
+    t: NDArray[np.float64]
+    t_next: NDArray[np.float64]
+    F: NDArray[np.float64]
+    drive: NDArray[np.float64]
+    f: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    past: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    P: NDArray[np.float64]
+    R: NDArray[np.float64]
+    B: NDArray[np.float64]
+    system: NDArray[np.float64]
+    columns: NDArray[np.float64]
+
+
+@kernel
+def list_contacts(u, mu, work):
+    """Give each acting contact its mode by its slip, and list them; count who slips and sticks."""
+    num_slips = num_sticks = 0
+    for i in range(mu.shape[0]):
+        if work.mode[i] == IDLE:
+            continue
+        work.limit[i] = mu[i] * work.weight[i]
+        if work.limit[i] == 0.0:
+            work.mode[i] = SMOOTH
+        elif u[3 * i + 1] == 0.0 and u[3 * i + 2] == 0.0:
+            work.mode[i] = STICKING
+            work.sticks[num_sticks] = i
+            num_sticks += 1
+        else:
+            work.mode[i] = SLIPPING
+            add_slipping(i, u[3 * i + 1], u[3 * i + 2], num_slips, work)
+            num_slips += 1
+    return num_slips, num_sticks
+
+
+@kernel
+def add_slipping(i, x, y, place, work):
+    """Put a contact, with the direction of its slip, at a place in the list of those that slip."""
+    work.slips[place] = i
+    work.slip_limit[place] = work.limit[i]
+    work.t[2 * place], work.t[2 * place + 1] = x, y
+    pull = -work.limit[i] / np.sqrt(x * x + y * y)
+    work.f[0, 2 * place], work.f[0, 2 * place + 1] = pull * x, pull * y
+
+
+@kernel
+def begin_phase(A, mu, u, work):
+    """Decide who sticks and who slips, and fill the matrices of the phase.
+
+    Contacts that start to slip get a direction in `work.t` with u still at rest; they are the last
+    ones in `work.slips`. Return how many slip, how many of them start, and how many stick.
+    """
+    num_slips, num_sticks = list_contacts(u, mu, work)
+    fill_phase(A, num_slips, num_sticks, False, work)
+    if num_sticks == 0 or sticks_hold(num_slips, num_sticks, work.f[0], work) <= OUTSIDE:
+        return num_slips, 0, num_sticks
+    fastest = drive_rates(A, num_slips, work)
+    solve_discs(A, work.sticks, num_sticks, work.limit, work.b, work.g)
+    num_starting = _start_slip(A, fastest, num_slips, num_sticks, work)
+    num_sticks -= num_starting
+    num_slips += num_starting
+    fill_phase(A, num_slips, num_sticks, True, work)
+    return num_slips, num_starting, num_sticks
+
+
+@kernel
+def drive_rates(A, num_slips, work):
+    """Write the rates of u without the friction of contacts that stick; return the largest."""
+    b = work.b
+    b[:] = 0.0
+    for i in range(work.mode.shape[0]):
+        if work.mode[i] != IDLE:
+            for a in range(b.shape[0]):
+                b[a] += work.weight[i] * A[3 * i, a]
+    for x in range(num_slips):
+        p = 3 * work.slips[x] + 1
+        for a in range(b.shape[0]):
+            b[a] += work.f[0, 2 * x] * A[p, a] + work.f[0, 2 * x + 1] * A[p + 1, a]
+    fastest = 0.0
+    for a in range(b.shape[0]):
+        fastest = max(fastest, abs(b[a]))
+    return fastest
+
+
+@kernel
+def _start_slip(A, fastest, num_slips, num_sticks, work):
+    """Move contacts that friction in `work.g` cannot hold to those that slip; count them."""
+    num_starting = kept = 0
+    for x in range(num_sticks):
+        i = work.sticks[x]
+        p = 3 * i + 1
+        v0, v1 = work.b[p], work.b[p + 1]
+        for y in range(work.mode.shape[0]):
+            # Some may have moved already, but their friction still counts.
+            if work.mode[y] == STICKING:
+                q = 3 * y + 1
+                v0 += A[p, q] * work.g[q] + A[p, q + 1] * work.g[q + 1]
+                v1 += A[p + 1, q] * work.g[q] + A[p + 1, q + 1] * work.g[q + 1]
+        g0, g1 = work.g[p], work.g[p + 1]
+        at_limit = np.sqrt(g0 * g0 + g1 * g1) >= (1.0 - OUTSIDE) * work.limit[i]
+        if at_limit and np.sqrt(v0 * v0 + v1 * v1) > STARTING * fastest:
+            add_slipping(i, -g0, -g1, num_slips + num_starting, work)
+            num_starting += 1
+        else:
+            work.sticks[kept] = i
+            kept += 1
+    for x in range(num_starting):
+        work.mode[work.slips[num_slips + x]] = SLIPPING
+    return num_starting
+
+
+@kernel
+def fill_phase(A, num_slips, num_sticks, given, work):
+    """Fill P and R, and the rates of slip B and `drive`.
+
+    If `given`, contacts that stick have friction `work.g` at the present slip: where several
+    frictions hold them, it is the one within the limits. Else any friction that holds them.
+    """
+    n, c = 2 * num_slips, A.shape[0]
+    P, R = work.P, work.R
+    for j in range(n + 1):
+        for a in range(c):
+            P[j, a] = 0.0
+            R[j, a] = 0.0
+    for j in range(n):
+        row = 3 * work.slips[j // 2] + 1 + j % 2
+        P[j, row] = 1.0
+        for a in range(c):
+            R[j, a] = A[row, a]
+    for i in range(work.mode.shape[0]):
+        if work.mode[i] != IDLE:
+            P[n, 3 * i] = work.weight[i]
+            for a in range(c):
+                R[n, a] += work.weight[i] * A[3 * i, a]
+    if num_sticks > 0:
+        _hold_sticks(A, n, num_sticks, given, work)
+    for j in range(n):
+        row = 3 * work.slips[j // 2] + 1 + j % 2
+        work.drive[j] = R[n, row]
+        for s in range(n):
+            work.B[s, j] = R[s, row]
+
+
+@kernel
+def _hold_sticks(A, n, num_sticks, given, work):
+    """Add to P and R the friction that keeps contacts at rest."""
+    c, size = A.shape[0], 2 * num_sticks
+    P, R, order, held = work.P, work.R, work.order, work.past[0]
+    for x in range(size):
+        row = 3 * work.sticks[x // 2] + 1 + x % 2
+        for y in range(size):
+            work.system[x, y] = A[row, 3 * work.sticks[y // 2] + 1 + y % 2]
+    rank = factor_semidefinite(work.system, order, size)
+    for j in range(n + 1):
+        for x in range(size):
+            held[x] = -R[j, 3 * work.sticks[x // 2] + 1 + x % 2]
+        solve_semidefinite(work.system, order, rank, size, held, work.past[1])
+        for x in range(size):
+            row = 3 * work.sticks[x // 2] + 1 + x % 2
+            if j == n and given:
+                held[x] = work.g[row]
+                for s in range(n):
+                    held[x] -= P[s, row] * work.f[0, s]
+            P[j, row] = held[x]
+            for a in range(c):
+                R[j, a] += held[x] * A[row, a]
+        for x in range(size):
+            R[j, 3 * work.sticks[x // 2] + 1 + x % 2] = 0.0
+
+
+@kernel
+def sticks_hold(num_slips, num_sticks, f, work):
+    """Return by which share of its limit the friction of a contact that sticks goes beyond it."""
+    n = 2 * num_slips
+    most = -1.0
+    for x in range(num_sticks):
+        i = work.sticks[x]
+        p = 3 * i + 1
+        g0, g1 = work.P[n, p], work.P[n, p + 1]
+        for j in range(n):
+            g0 += work.P[j, p] * f[j]
+            g1 += work.P[j, p + 1] * f[j]
+        most = max(most, np.sqrt(g0 * g0 + g1 * g1) / work.limit[i] - 1.0)
+    return most
