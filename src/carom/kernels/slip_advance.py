@@ -59,10 +59,11 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
         return h, attempt, False
     ending, to_rest, across, own, turning = _next_rest(num_slips, work)
     bend = to_rest * (across + to_rest * (turning - own))
-    if to_rest < most and (bend < LANDING or _is_small(ending, to_rest, work)):
+    is_small = to_rest < most and _is_small(ending, to_rest, work)
+    if is_small or (to_rest < most and bend < LANDING):
         _go_straight(to_rest, num_slips, work)
-        _come_to_rest(ending, to_rest, num_slips, work)
-        return to_rest, attempt, True
+        if _come_to_rest(ending, to_rest, num_slips, work) or is_small:
+            return to_rest, attempt, True
     # Rates that were aimed with present directions are aimed again before contacts stop.
     if aims == 1 and to_stop * to_stop * turning > 0.1 * NONE:
         most = min(room, 0.8 * to_stop)
@@ -123,19 +124,21 @@ def _is_small(x, to_rest, work):
 
 @kernel
 def _come_to_rest(ending, h, num_slips, work):
-    """Correct a straight step so that the slip that ends in it is zero, as far as friction can."""
+    """Correct a straight step so that the slip that ends in it is zero; return if friction can."""
     p, q = 2 * ending, 2 * ending + 1
     B, F, t = work.B, work.F, work.t_next
     more0, more1 = disc_minimum(B[p, p], B[p, q], B[q, q], t[p], t[q], np.inf)
     f0, f1 = F[p] + more0, F[q] + more1
     # Beyond the limit by rounding and bend only, unless contacts depend on each other.
     size, limit = np.hypot(f0, f1), h * work.slip_limit[ending] + ACCURACY
-    if size > limit:
+    is_able = size <= limit
+    if not is_able:
         f0, f1 = f0 * limit / size, f1 * limit / size
     for x in range(2 * num_slips):
         t[x] += B[p, x] * (f0 - F[p]) + B[q, x] * (f1 - F[q])
     F[p], F[q] = f0, f1
     t[p] = t[q] = 0.0
+    return is_able
 
 
 @kernel

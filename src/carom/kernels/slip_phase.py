@@ -206,18 +206,25 @@ def fill_phase(A, num_slips, num_sticks, given, work):
 def _hold_sticks(A, n, num_sticks, given, work):
     """Add to P and R the friction that keeps contacts at rest."""
     c, size = A.shape[0], 2 * num_sticks
-    P, R, order, held = work.P, work.R, work.order, work.past[0]
+    P, R, order, held, scale = work.P, work.R, work.order, work.past[0], work.past[2]
+    for x in range(size):
+        p = 3 * work.sticks[x // 2] + 1
+        # Contacts at their limit leave it to others to answer, as far as those can.
+        at_limit = np.hypot(work.g[p], work.g[p + 1]) > 0.99 * work.limit[work.sticks[x // 2]]
+        scale[x] = 1e-3 if given and at_limit else 1.0
     for x in range(size):
         row = 3 * work.sticks[x // 2] + 1 + x % 2
         for y in range(size):
-            work.system[x, y] = A[row, 3 * work.sticks[y // 2] + 1 + y % 2]
+            entry = A[row, 3 * work.sticks[y // 2] + 1 + y % 2]
+            work.system[x, y] = scale[x] * scale[y] * entry
     rank = factor_semidefinite(work.system, order, size)
     for j in range(n + 1):
         for x in range(size):
-            held[x] = -R[j, 3 * work.sticks[x // 2] + 1 + x % 2]
+            held[x] = -scale[x] * R[j, 3 * work.sticks[x // 2] + 1 + x % 2]
         solve_semidefinite(work.system, order, rank, size, held, work.past[1])
         for x in range(size):
             row = 3 * work.sticks[x // 2] + 1 + x % 2
+            held[x] *= scale[x]
             if j == n and given:
                 held[x] = work.g[row]
                 for s in range(n):
