@@ -10,10 +10,10 @@ from typing import Any, final, overload
 import numpy as np
 
 from carom import notebook
+from carom.extremes.certificates import AnyCertificate, check
 from carom.io import Saved
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
-from carom.proofs import AnyCertificate, check
 from carom.typing import FloatArray
 
 EXACT = 1e-9

@@ -46,6 +46,14 @@ class Quantity:
         normal = impulse[:: 1 + problem.num_tangents]
         return float(self.direction @ v + self.impulse_weights @ normal)
 
+    def scale(self, problem: ImpactProblem) -> float:
+        """Return the size that the impact's energy would allow."""
+        if self.energy:
+            return float(problem.kinetic_energy(problem.v_pre))
+        root = np.linalg.solve(np.linalg.cholesky(problem.M), self.direction)
+        impulse = float(np.abs(self.impulse_weights) @ problem.space.impulse_unit)
+        return float(np.linalg.norm(root)) * problem.energy_norm + impulse
+
 
 def contact_quantities(problem: ImpactProblem) -> list[Quantity]:
     """Return every contact velocity, the least and the largest: 2 m (1 + d) quantities."""

@@ -10,12 +10,13 @@ from typing import overload
 import numpy as np
 
 from carom import checks
+from carom.extremes.certificates import AnyCertificate
 from carom.extremes.extreme import Extreme, Extremes
 from carom.extremes.quantity import Quantity, quantities
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.proofs import AnyCertificate, prove
+from carom.proofs import prove
 from carom.stepping import ExtremeSearch
 from carom.typing import ArrayLike, FloatArray
 
@@ -107,7 +108,7 @@ class _Task:
         objectives = np.array([each.objective(problem) * units for each in self.asked])
         search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
         search.run(self.begin + SHARE_OF_SEARCH * self.max_seconds)
-        return [motion.impulses * units for motion in search.motions(problem)]
+        return [motion.impulses * units for motion in search.motions()]
 
     def _extreme(self, quantity: Quantity, impulses: FloatArray) -> Extreme:
         problem = self.problem

@@ -109,7 +109,10 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             is_new, aim_at = True, position if aims == 1 else np.inf
             continue
         if is_first and share < 1.0:
-            length = share * (to_stop if to_stop < np.inf else np.abs(u).max() / fastest)
+            largest = 0.0
+            for k in range(len(u)):
+                largest = max(largest, abs(u[k]))
+            length = share * (to_stop if to_stop < np.inf else largest / fastest)
         is_first = False
         if position >= aim_at:
             aim_at = position + 0.5 * to_stop

@@ -45,9 +45,9 @@ Work = namedtuple("Work", "push du mask friction matrix index")
 
 
 @kernel
-def make_work(m):
+def make_work(m, width):
     """Make the work arrays of `follow_stretch`."""
-    c = 2 * m
+    c = width * m
     return Work(
         np.zeros(c),
         np.zeros(c),
@@ -123,9 +123,9 @@ def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
             for j in range(c):
                 drive += A[2 * i + 1, j] * push[j]
             column = 0
-            for l in range(num_stuck):
-                if index[m + l] == 0:
-                    matrix[row, column] = A[2 * i + 1, 2 * index[l] + 1]
+            for n in range(num_stuck):
+                if index[m + n] == 0:
+                    matrix[row, column] = A[2 * i + 1, 2 * index[n] + 1]
                     column += 1
             matrix[row, row] += RIDGE
             matrix[row, free] = -drive

@@ -17,29 +17,37 @@ def approaches(u, width, m):
 
 def make_work(width, m):
     """Make the work arrays of `follow_stretch`."""
-    return (stretch if len(width) == 2 else slip).make_work(len(m))
-
-
-@overload(make_work)
-def _make_work(width, m):
-    make = (stretch if width.count == 2 else slip).make_work
-    return lambda width, m: make(len(m))
+    return (stretch if len(width) == 2 else slip).make_work(len(m), len(width))
 
 
 def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
     """Follow one stretch; see `carom.kernels.stretch` and `carom.kernels.slip`."""
-    follow = (stretch if len(width) == 2 else slip).follow_stretch
-    return follow(A, mu, u, total, rates, share, aims, work, log, logged, m)
+    if len(width) == 2:
+        return stretch.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m)
+    return slip.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged)
+
+
+@overload(make_work)
+def _make_work(width, m):  # noqa: ARG001
+    make = (stretch if width.count == 2 else slip).make_work
+
+    def call(width, m):
+        return make(len(m), len(width))
+
+    return call
+
+
+def _follow_plane(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
+    return stretch.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m)
+
+
+def _follow_space(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
+    return slip.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged)
 
 
 @overload(
     follow_stretch,
     jit_options={"error_model": "numpy", "nogil": True, "forceinline": True, "_nrt": False},
 )
-def _follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
-    follow = (stretch if width.count == 2 else slip).follow_stretch
-
-    def call(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
-        return follow(A, mu, u, total, rates, share, aims, work, log, logged, m)
-
-    return call
+def _follow(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
+    return _follow_plane if width.count == 2 else _follow_space

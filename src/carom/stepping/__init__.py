@@ -10,6 +10,7 @@ of all contacts at once. Samplers hold arrays only and can be pickled.
 from carom.kernels.draws import POINTS
 from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.stepping.at_rest import change_velocity, nothing_acts, prepare_sampler
+from carom.stepping.extreme_motions import ExtremeSearch
 from carom.stepping.motions import MotionSampler, prepare_motions
 from carom.stepping.parallel import Progress, Runs, nothing_happens
 from carom.stepping.pieces import mode_names, modes_and_impulses
@@ -18,7 +19,7 @@ from carom.stepping.simultaneous import solve_simultaneous
 from carom.stepping.until import AnySampler, Goal, begin_at, draw_until, whole_turns
 
 __all__ = ["DRAWS", "FAILED", "FINISHED", "POINTS", "SELECTIONS", "UNFINISHED", "AnySampler"]
-__all__ += ["MotionSampler", "nothing_happens", "prepare_motions"]
+__all__ += ["ExtremeSearch", "MotionSampler", "nothing_happens", "prepare_motions"]
 __all__ += ["Goal", "Progress", "Rule", "Runs", "Sampler", "begin_at", "change_velocity"]
 __all__ += ["draw_until", "mode_names", "modes_and_impulses", "nothing_acts", "prepare_sampler"]
 __all__ += ["solve_simultaneous", "whole_turns"]

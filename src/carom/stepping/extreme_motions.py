@@ -86,6 +86,12 @@ class ExtremeSearch:
             if time.monotonic() > deadline:
                 return
 
+    def motions(self) -> list[Motion]:
+        """Return the best motions; an error says if there is none."""
+        if any(each is None for each in self.best):
+            raise ValueError("no legal motion was found")
+        return [each for each in self.best if each is not None]
+
     @property
     def values(self) -> FloatArray:
         """Return the best values (k,) so far."""

@@ -13,8 +13,8 @@ from carom.stepping.parallel import Progress, Runs, empty_results, in_parallel, 
 from carom.typing import FloatArray, IntArray
 
 MOST_WRITTEN_OUT = 3
-"""Number of contacts up to which kernels are compiled for just this number, which is faster. For
-more contacts one compilation serves all."""
+"""Number of planar contacts up to which kernels are compiled for just this number, which is faster.
+For more contacts, and in space, one compilation serves all."""
 
 POPULATION = 16
 """Number of plans that a search keeps."""
@@ -161,9 +161,9 @@ def best_motions(totals: FloatArray, statuses: IntArray, q: FloatArray) -> IntAr
 
 def sizes(space: ContactSpace) -> tuple[tuple[int, ...], tuple[int, ...] | IntArray]:
     """Return the width of a contact and the number of contacts, as kernels expect them."""
-    m = space.num_contacts
-    width = (0,) * space.width
-    return width, (0,) * m if m <= MOST_WRITTEN_OUT else np.zeros(m, np.int8)
+    m, width = space.num_contacts, (0,) * space.width
+    is_small = space.width == 2 and m <= MOST_WRITTEN_OUT
+    return width, (0,) * m if is_small else np.zeros(m, np.int8)
 
 
 def prepare_motions(
