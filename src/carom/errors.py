@@ -55,6 +55,16 @@ class InvalidFile(CaromError, ValueError):
     """
 
 
+class InvalidCertificate(CaromError, ValueError):
+    """Raised when a certificate does not prove its bound for the given impact.
+
+    Examples:
+        >>> import carom
+        >>> issubclass(carom.errors.InvalidCertificate, carom.CaromError)
+        True
+    """
+
+
 class UnknownScene(CaromError, ValueError):
     """Raised when no scene has the given name; the message lists the names.
 

@@ -160,6 +160,13 @@ class Inclusion:
             self._made[i, a] = Rate(y, impulse, self.forms @ y)
         return self._made[i, a]
 
+    @cached_property
+    def extreme_rates(self) -> Exact:
+        """Return the rates of y (m k, d) of all contacts along all friction directions."""
+        blocks = self.rates.reshape(len(self.mu), self.width, self.dimension)
+        parts = zip(blocks, self.mu, strict=True)
+        return np.vstack([b[:1] + mu * (self.directions @ b[1:]) for b, mu in parts])
+
     def velocity(self, y: Exact) -> Exact:
         """Return the velocity (nv,) at y."""
         return np.asarray(self.v_start + self.lift @ (y - self.y_start))

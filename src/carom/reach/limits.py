@@ -16,7 +16,7 @@ from gmpy2 import mpq
 
 from carom.reach.flow import expression
 from carom.reach.inclusion import Inclusion
-from carom.reach.multipliers import Chooser, all_rates
+from carom.reach.multipliers import Chooser
 from carom.reach.rational import ZERO, Exact, integers, solve
 
 MARGIN = mpq(1, 10**9)
@@ -66,7 +66,7 @@ def is_proved(inclusion: Inclusion, limit: Limit) -> bool:
     room = limit.bound + limit.momentum @ inclusion.y_start
     return (
         all(x >= 0 for x in limit.separation)
-        and all(limit.momentum @ rate.y >= 0 for rate in all_rates(inclusion))
+        and all(limit.momentum @ rate >= 0 for rate in inclusion.extreme_rates)
         and room >= 0
         and room * room >= _power(inclusion, limit)
     )

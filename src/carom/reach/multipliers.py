@@ -1,9 +1,10 @@
 """Choose multipliers that bound a direction at the end of an impact, in floats.
 
-An impact that passes through c ends at y with separation (no contact approaches), momentum (g . y >=
-g . c for every form g that no rate lowers) and energy (|y|_E <= |c|_E). For multipliers s >= 0 of
-the normal velocities N and p = direction + s N + g this gives direction . y <= |p|_A |c|_E - g . c.
-The bound is convex in c, so its maximum over a polytope is at a vertex.
+An impact that passes through c ends at y with separation (no contact approaches), momentum
+(g . y >= g . c for every form g that no rate lowers) and energy (|y|_E <= |c|_E). For multipliers
+s >= 0 of the normal velocities N and p = direction + s N + g this gives
+direction . y <= |p|_A |c|_E - g . c. The bound is convex in c, so its maximum over a polytope is at
+a vertex.
 
 The best multipliers solve a small conic program, here by an interior-point method; any others are
 valid too, so nothing depends on its accuracy.
@@ -21,7 +22,7 @@ from gmpy2 import mpq
 from scipy.optimize import linprog
 
 from carom.reach.flow import expression
-from carom.reach.inclusion import Inclusion, Rate
+from carom.reach.inclusion import Inclusion
 from carom.reach.rational import ONE, ZERO, Exact, identity, null_space
 from carom.typing import FloatArray
 
@@ -35,16 +36,11 @@ LARGEST = 1e4
 """Largest multiplier, relative to the direction: some bounds are approached only at infinity."""
 
 NEWTON_STEPS = 60
-SHARPER = 8.0
+SHARPER = 20.0
 """Factor by which the weight of the objective grows from one centre to the next."""
 
-ACCURATE = 1e-7
+ACCURATE = 1e-6
 """Share of the impact's speed to which a bound is minimized."""
-
-
-def all_rates(inclusion: Inclusion) -> list[Rate]:
-    """Return the rates of all cells, which act where all contacts stick."""
-    return inclusion.acting((0,) * len(inclusion.forms))
 
 
 class Multipliers(NamedTuple):
@@ -66,11 +62,6 @@ class Chooser:
         return self.inclusion.rows[:: self.inclusion.width]
 
     @cached_property
-    def rates(self) -> Exact:
-        """Return all rates (r, d)."""
-        return np.array([rate.y for rate in all_rates(self.inclusion)])
-
-    @cached_property
     def to_energy(self) -> FloatArray:
         """Return the matrix (d, d) that maps y to x, whose length is at most 1."""
         return np.asarray(np.linalg.inv(self.inclusion.reach))
@@ -85,7 +76,7 @@ class Chooser:
         inside = self._interior(basis)
         if inside is None:
             polar = ppl.C_Polyhedron(self.inclusion.dimension, "universe")
-            for rate in self.rates:
+            for rate in self.inclusion.extreme_rates:
                 polar.add_constraint(expression(rate) >= 0)
             flat = [c.coefficients() for c in polar.minimized_constraints() if c.is_equality()]
             rows = np.full((len(flat), self.inclusion.dimension), ZERO)
@@ -108,9 +99,8 @@ class Chooser:
         bounds = [(-1.0, 1.0)] * len(basis) + [(0.0, 1.0)]
         rows = np.hstack([-rises, np.ones((len(rises), 1))])
         found = linprog(cost, rows, np.zeros(len(rises)), bounds=bounds, method="highs")
-        if found.status != 0 or -found.fun < INTERIOR:
-            return None
-        return np.asarray(found.x[:-1] / self._lengths(basis))
+        best = np.zeros(len(cost)) if found.x is None else found.x
+        return best[:-1] / self._lengths(basis) if best[-1] >= INTERIOR else None
 
     def _lengths(self, basis: Exact) -> FloatArray:
         scaled = basis.astype(np.float64) @ self.inclusion.reach
@@ -119,7 +109,7 @@ class Chooser:
     def _rises(self, basis: Exact) -> FloatArray:
         """Return the rises (r, b) of forms of length 1 along rates of length 1."""
         forms = basis.astype(np.float64) @ self.inclusion.reach
-        rates = self.rates.astype(np.float64) @ self.to_energy.T
+        rates = self.inclusion.extreme_rates.astype(np.float64) @ self.to_energy.T
         lengths = np.linalg.norm(rates, axis=1, keepdims=True)
         rates = rates / np.where(lengths > 0.0, lengths, 1.0)
         return np.asarray(rates @ (forms / self._lengths(basis)[:, None]).T)
@@ -151,7 +141,7 @@ class Chooser:
         inward = float(np.abs(weights[m:]).max() / max(np.abs(inside).max(), 1e-300))
         for share in (0.0, 1e-8, 1e-6, 1e-4):
             momentum = _rounded(weights[m:] + share * inward * inside) @ basis
-            if all(momentum @ rate >= 0 for rate in self.rates):
+            if all(momentum @ rate >= 0 for rate in self.inclusion.extreme_rates):
                 return Multipliers(separation, momentum)
         return Multipliers(separation, np.full(self.inclusion.dimension, ZERO))
 
@@ -186,12 +176,13 @@ def _minimize(
     linear[m:, m:k] = rises
     lead = np.hstack([gains, np.ones((len(points), 1))])
     cone = np.hstack([rows.T, np.zeros((len(target), 1))])
-    weight, num_terms = 1.0, 2 * len(points) + len(linear) + 1
+    num_terms = 2 * len(points) + len(linear) + 1
+    weight = float(num_terms)
     for _ in range(NEWTON_STEPS):
         slope, curvature = _barrier(z, target, lead, cone, lengths, linear)
         slope[-1] += weight
         try:
-            step = -np.linalg.solve(curvature, slope)
+            step = np.asarray(-np.linalg.solve(curvature, slope), dtype=np.float64)
         except np.linalg.LinAlgError:
             break
         fall = float(-slope @ step)

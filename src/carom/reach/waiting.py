@@ -246,7 +246,7 @@ def bound(search: Search, directions: Iterable[Exact], max_seconds: float) -> li
 def is_valid(chooser: Chooser, chosen: Multipliers) -> bool:
     """Return whether multipliers have the right signs, exactly."""
     return all(x >= 0 for x in chosen.separation) and all(
-        chosen.momentum @ rate >= 0 for rate in chooser.rates
+        chosen.momentum @ rate >= 0 for rate in chooser.inclusion.extreme_rates
     )
 
 
