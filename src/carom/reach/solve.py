@@ -23,7 +23,8 @@ from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.problem import ImpactProblem
 from carom.reach.check import Cover, is_closed, is_inside
-from carom.reach.closing import Closing
+from carom.reach.closing import LITTLE, Closing
+from carom.reach.energetic import continued
 from carom.reach.envelope import enclose, energy_bounds
 from carom.reach.inclusion import Cell, Inclusion, by_contact
 from carom.reach.limits import end_within
@@ -45,8 +46,11 @@ MOST_CELLS = 5000
 FIRST_LOOK = 0.05
 """Share of the time after which an enclosure is tried."""
 
-SEARCH, CLOSING, JOINING, BOUNDS = 0.7, 0.9, 1.0, 1.1
+SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.55, 0.7, 0.85, 0.88, 1.0, 1.1
 """Shares of the time at which the stages end if an outer set is wanted."""
+
+COARSER = 10.0
+"""Factor by which larger violations are relaxed where small ones do not close all rounds."""
 
 FINDING = 0.6
 """Share of a stage that searches for a set that no motion leaves; the rest is for its check."""
@@ -194,9 +198,13 @@ class _Task:
             return cover
         return None
 
-    def closed(self, max_seconds: float) -> Cover | None:
+    def coarsely_closed(self, max_seconds: float) -> Cover | None:
+        """Return the same as `closed`, with larger violations relaxed."""
+        return self.closed(max_seconds, COARSER * LITTLE)
+
+    def closed(self, max_seconds: float, little: float = LITTLE) -> Cover | None:
         """Return what a search with relaxed conditions reaches, if it terminates in time."""
-        closing = Closing(self.search.flow, self.search.starts)
+        closing = Closing(self.search.flow, self.search.starts, little=little)
         closing.run(max_seconds, self.budget.max_polyhedra)
         if not closing.is_complete:
             return None
@@ -234,10 +242,13 @@ class _Task:
                 "sample with carom.Routh",
                 self.problem,
             )
-        stages = () if self.too_much else ((self.closed, CLOSING), (self.joined, JOINING))
-        covers = (self.enclosed(find, self.time_at(share)) for find, share in stages)
+        stages = ((self.closed, CLOSING), (self.coarsely_closed, COARSE), (self.joined, JOINING))
+        covers = (
+            self.enclosed(find, self.time_at(share))
+            for find, share in (() if self.too_much else stages)
+        )
         cover = next((cover for cover in covers if cover is not None), None)
-        bounds = self.bounds()
+        bounds = self.bounds(self.search if cover else self.energetic())
         if cover is None:
             how = (
                 f"{reason}; the outer set consists of proved but loose bounds by energy, momentum "
@@ -255,9 +266,16 @@ class _Task:
         how = f"{reason}; it was checked that no motion leaves this outer set"
         return self.set_of(ends, False, how)
 
-    def bounds(self) -> list[tuple[Exact, mpq]]:
+    def energetic(self) -> Search:
+        """Return the search, continued so that little energy is left in what waits."""
+        left = self.time_at(ENERGETIC) - time.monotonic()
+        if self.too_much or left <= 0.0:
+            return self.search
+        return continued(self.search, left, self.budget.max_polyhedra)
+
+    def bounds(self, search: Search) -> list[tuple[Exact, mpq]]:
         """Return proved bounds on the negative and the positive of every contact velocity."""
-        state = Unfinished.of(self.search)
+        state = Unfinished.of(search)
         directions = [sign * row for row in self.inclusion.rows for sign in (-1, 1)]
         begin, last = time.monotonic(), self.time_at(BOUNDS)
         found = []
