@@ -52,7 +52,7 @@ SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.5, 0.6, 0.85, 0.88, 1.0,
 COARSER = 10.0
 """Factor by which larger violations are relaxed where small ones do not close all rounds."""
 
-FINDING = 0.6
+FINDING = 0.75
 """Share of a stage that searches for a set that no motion leaves; the rest is for its check."""
 
 NEGLIGIBLE = 1e-9
