@@ -12,12 +12,12 @@ from gmpy2 import mpq
 from carom.outcomes.polytope import Polytope
 from carom.reach.flow import vertices
 from carom.reach.inclusion import Inclusion
-from carom.reach.rational import ZERO, Exact, integers, null_space
+from carom.reach.rational import ZERO, Exact, null_space
 
 
 def in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str) -> Polytope:
     """Return a polytope of contact coordinates as one of velocities."""
-    corners = _velocities(inclusion, vertices(polyhedron))
+    corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
     conditions: list[Exact] = []
     # The first equations say that the velocity stays in v_start + range(M^-1 J^T).
     normals = null_space(inclusion.lift.T)
@@ -33,19 +33,6 @@ def in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str)
         row = np.append(row, constraint.inhomogeneous_term() + offset)
         (equations if constraint.is_equality() else conditions).append(row)
     return Polytope(_frozen(corners), _frozen(conditions), _frozen(equations), kind)
-
-
-def _velocities(inclusion: Inclusion, points: list[Exact]) -> list[Exact]:
-    """Return the velocities at some y; common denominators save most of the time."""
-    *lift, unit = integers([*inclusion.lift.ravel(), mpq(1)])
-    matrix = np.array(lift, dtype=object).reshape(inclusion.lift.shape)
-    out = []
-    for y in points:
-        *moved, own = integers([*(y - inclusion.y_start), mpq(1)])
-        numbers = matrix @ np.array(moved, dtype=object)
-        change = np.array([mpq(x, unit * own) for x in numbers])
-        out.append(np.asarray(inclusion.v_start + change))
-    return out
 
 
 def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:
