@@ -41,7 +41,8 @@ class RouthExact(ImpactLaw):
     contacts at rest can cause; v_pre itself is not an outcome.
 
     Args:
-        max_seconds: Time budget of the search [s]. An outer set may take twice that in addition.
+        max_seconds: Time budget [s]. With on_budget="outer" about half of it is for the search; the
+            samples inside an outer set may take as long again.
         max_polyhedra: Maximum number of polyhedra in the search.
         on_budget: "raise" an error when a budget is exhausted, or return an "outer" set, which
             contains all outcomes, with samples inside.

@@ -27,15 +27,27 @@ MOST_SPLITS = 1000
 
 
 def is_closed(
-    inclusion: Inclusion, cover: Cover, energy: ppl.Constraint_System, max_seconds: float
+    inclusion: Inclusion,
+    cover: Cover,
+    energy: ppl.Constraint_System,
+    max_seconds: float,
+    *,
+    exempt: Cover | None = None,
+    starts: Sequence[Part] = (),
 ) -> bool:
-    """Return whether the start is inside a set that no motion leaves; False if time runs out."""
+    """Return whether the start is inside a set that no motion leaves; False if time runs out.
+
+    Motions may go on from the polyhedra in `exempt`, by cell, which are not followed. `starts` are
+    further parts from which motions begin.
+    """
     flow = Flow(inclusion)
     flow.deadline = time.monotonic() + max_seconds
-    start, cell = flow.start()
+    allowed = {cell: [Solid(p) for p in polyhedra] for cell, polyhedra in cover.items()}
+    for cell, polyhedra in (exempt or {}).items():
+        allowed[cell] = [*allowed.get(cell, []), *map(Solid, polyhedra)]
     try:
-        return is_inside(start, cover.get(cell, [])) and all(
-            _stays(flow, cover, Part(polyhedron, cell), energy)
+        return all(_is_allowed(part, allowed) for part in (flow.start(), *starts)) and all(
+            _stays(flow, allowed, Part(polyhedron, cell), energy)
             for cell, polyhedra in cover.items()
             if not inclusion.is_final(cell)
             for polyhedron in polyhedra
@@ -44,14 +56,21 @@ def is_closed(
         return False
 
 
-def _stays(flow: Flow, cover: Cover, part: Part, energy: ppl.Constraint_System) -> bool:
+def _is_allowed(part: Part, allowed: dict[Cell, list[Solid]]) -> bool:
+    """Return whether a polytope lies in the union of those of its cell."""
+    return is_covered(Solid(part.polyhedron), allowed.get(part.cell, []), MOST_SPLITS)
+
+
+def _stays(
+    flow: Flow, allowed: dict[Cell, list[Solid]], part: Part, energy: ppl.Constraint_System
+) -> bool:
     """Return whether everything that motions reach from one part is covered."""
     if time.monotonic() > flow.deadline:
         raise OutOfTime
     return (
         _is_kept(flow, part, energy)
-        and all(is_inside(face, cover.get(cell, [])) for face, cell in flow.faces(*part))
-        and all(is_inside(part.polyhedron, cover.get(cell, [])) for cell in flow.entries(part.cell))
+        and all(_is_allowed(face, allowed) for face in flow.faces(*part))
+        and all(_is_allowed(part._replace(cell=c), allowed) for c in flow.entries(part.cell))
     )
 
 

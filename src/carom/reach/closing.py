@@ -57,6 +57,7 @@ class _Conditions(NamedTuple):
 class Closing(Search):
     """A search that relaxes conditions which cycles violate slightly."""
 
+    little: float = LITTLE
     _conditions: dict[Node, _Conditions] = field(default_factory=dict)
 
     def _reach(self, part: Part, parent: Node | None) -> Node:
@@ -72,7 +73,9 @@ class Closing(Search):
         nearest = min(range(len(known)), key=lambda i: float(violated[i].max(initial=0.0)))
         node, by = known[nearest], violated[nearest]
         equations = self._of(node).equations
-        if by.max(initial=0.0) > LITTLE or not all(_is_held(part.polyhedron, e) for e in equations):
+        if by.max(initial=0.0) > self.little or not all(
+            _is_held(part.polyhedron, e) for e in equations
+        ):
             return None
         times = 1 + (node.times if isinstance(node, LooseNode) else 0)
         loose = self._loose(part, node, by, FARTHER * 2.0 ** (times - 1))

@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 import gmpy2
 import numpy as np
+from gmpy2 import mpq
 
 from carom.contact_space import friction_directions
 from carom.kernels.tolerances import STICKING
 from carom.outcomes.summary import ROUNDED
 from carom.problem import ImpactProblem
-from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, rounded, solve
+from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, integers, rounded, solve
 from carom.typing import BoolArray, FloatArray
 
 TINY = 1e-300
@@ -160,9 +161,26 @@ class Inclusion:
             self._made[i, a] = Rate(y, impulse, self.forms @ y)
         return self._made[i, a]
 
+    @cached_property
+    def extreme_rates(self) -> Exact:
+        """Return the rates of y (m k, d) of all contacts along all friction directions."""
+        blocks = self.rates.reshape(len(self.mu), self.width, self.dimension)
+        parts = zip(blocks, self.mu, strict=True)
+        return np.vstack([b[:1] + mu * (self.directions @ b[1:]) for b, mu in parts])
+
     def velocity(self, y: Exact) -> Exact:
         """Return the velocity (nv,) at y."""
-        return np.asarray(self.v_start + self.lift @ (y - self.y_start))
+        # Common denominators save most of the time.
+        matrix, unit = self._lift
+        *moved, own = integers([*(y - self.y_start), ONE])
+        change = [mpq(x, unit * own) for x in matrix @ np.array(moved, dtype=object)]
+        return np.asarray(self.v_start + np.array(change, dtype=object))
+
+    @cached_property
+    def _lift(self) -> tuple[Exact, gmpy2.mpz]:
+        """Return `lift` as integers and their common denominator."""
+        *numbers, unit = integers([*self.lift.ravel(), ONE])
+        return np.array(numbers, dtype=object).reshape(self.lift.shape), unit
 
     def coordinates(self, v: Exact) -> Exact:
         """Return y at a velocity (nv,)."""

@@ -1,16 +1,16 @@
 """Compute the post-impact set of an impact within a budget, or an outer set.
 
 A search is tried first. If it does not terminate, the start is enclosed by a set that no motion
-leaves; if that adds no outcomes, nothing is missing. When the budget is exhausted, such a set is
-the outer set; if none is found in time, energy and momentum give one.
+leaves; if that adds no outcomes, nothing is missing. When the time of the search is over, the outer
+set is the intersection of all that is proved: such a set if one is found, and bounds by energy and
+momentum on what the search has not followed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -23,14 +23,16 @@ from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.problem import ImpactProblem
 from carom.reach.check import Cover, is_closed, is_inside
-from carom.reach.closing import Closing
+from carom.reach.closing import LITTLE, Closing
+from carom.reach.energetic import continued
 from carom.reach.envelope import enclose, energy_bounds
-from carom.reach.flow import vertices
 from carom.reach.inclusion import Cell, Inclusion, by_contact
-from carom.reach.limits import proved_end
-from carom.reach.rational import ZERO, Exact, null_space
+from carom.reach.limits import end_within
+from carom.reach.rational import Exact
 from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
+from carom.reach.velocities import in_velocities
+from carom.reach.waiting import Unfinished
 
 MOST_DIMENSIONS = 6
 """Maximum number of coordinates of a search; with more, one operation can exceed any budget."""
@@ -43,6 +45,15 @@ MOST_CELLS = 5000
 
 FIRST_LOOK = 0.05
 """Share of the time after which an enclosure is tried."""
+
+SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.5, 0.6, 0.85, 0.88, 1.0, 1.1
+"""Shares of the time at which the stages end if an outer set is wanted."""
+
+COARSER = 10.0
+"""Factor by which larger violations are relaxed where small ones do not close all rounds."""
+
+FINDING = 0.75
+"""Share of a stage that searches for a set that no motion leaves; the rest is for its check."""
 
 NEGLIGIBLE = 1e-9
 """Share of a contact velocity that may be dropped, as in the default of `zero`."""
@@ -70,10 +81,11 @@ def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
         return nothing_happens(problem)
     if not problem.v_pre.any():
         return None
+    begin = time.monotonic()
     search = pose(problem, zero=budget.zero, grid=budget.grid)
     if problem.starts_at_rest and not search.starts:
         return None
-    return _Task(problem, budget, search).run()
+    return _Task(problem, budget, search, begin).run()
 
 
 def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
@@ -102,6 +114,7 @@ class _Task:
     problem: ImpactProblem
     budget: Budget
     search: Search
+    begin: float  # value of `time.monotonic`
 
     @property
     def inclusion(self) -> Inclusion:
@@ -120,11 +133,11 @@ class _Task:
         if self.too_much is not None:
             return self.outer(self.too_much)
         seconds, polyhedra = self.budget.max_seconds, self.budget.max_polyhedra
-        end = time.monotonic() + seconds
+        end = self.time_at(SEARCH if self.budget.on_budget == "outer" else 1.0)
         self.search.run(FIRST_LOOK * seconds, polyhedra)
         if not self.search.is_complete:
             # Some searches never terminate, although all outcomes are found early.
-            cover = self.enclosed(self.joined, FIRST_LOOK * seconds)
+            cover = self.enclosed(self.joined, time.monotonic() + FIRST_LOOK * seconds)
             if cover is not None and self.adds_nothing(cover):
                 return self.complete("a set that no motion leaves adds nothing to what was found")
             self.search.run(end - time.monotonic(), polyhedra)
@@ -169,21 +182,29 @@ class _Task:
             )
         return found
 
-    def enclosed(self, find: Callable[[float], Cover | None], max_seconds: float) -> Cover | None:
-        """Return polyhedra by cell that no motion leaves, if found and checked in time."""
-        cover = find(max_seconds)
+    def time_at(self, share: float) -> float:
+        """Return when a share of the budget is over."""
+        return self.begin + share * self.budget.max_seconds
+
+    def enclosed(self, find: Callable[[float], Cover | None], end: float) -> Cover | None:
+        """Return polyhedra by cell that no motion leaves, if found and checked before the end."""
+        cover = find(FINDING * (end - time.monotonic()))
         # The check takes a start without collision for an end; check the first motions here.
         if (
             cover is not None
             and all(is_inside(p, cover.get(cell, [])) for p, cell in self.search.starts)
-            and is_closed(self.inclusion, cover, self.energy, max_seconds)
+            and is_closed(self.inclusion, cover, self.energy, end - time.monotonic())
         ):
             return cover
         return None
 
-    def closed(self, max_seconds: float) -> Cover | None:
+    def coarsely_closed(self, max_seconds: float) -> Cover | None:
+        """Return the same as `closed`, with larger violations relaxed."""
+        return self.closed(max_seconds, COARSER * LITTLE)
+
+    def closed(self, max_seconds: float, little: float = LITTLE) -> Cover | None:
         """Return what a search with relaxed conditions reaches, if it terminates in time."""
-        closing = Closing(self.search.flow, self.search.starts)
+        closing = Closing(self.search.flow, self.search.starts, little=little)
         closing.run(max_seconds, self.budget.max_polyhedra)
         if not closing.is_complete:
             return None
@@ -221,28 +242,56 @@ class _Task:
                 "sample with carom.Routh",
                 self.problem,
             )
-        for find in () if self.too_much else (self.closed, self.joined):
-            cover = self.enclosed(find, 0.5 * self.budget.max_seconds)
-            if cover is not None:
-                ends = [end for end in self.ends(cover) if not self.search.stays(end[1])]
-                how = f"{reason}; it was checked that no motion leaves this outer set"
-                return self.set_of(ends, False, how)
-        end = proved_end(self.inclusion)
-        if end is None:
-            what = f"{reason}; no outer set was found either"
-            raise NotResolvedExactly(what, ADVICE, self.problem)
-        how = (
-            f"{reason}; the outer set consists of proved but loose bounds by energy, momentum and "
-            f"separation"
+        stages = ((self.closed, CLOSING), (self.coarsely_closed, COARSE), (self.joined, JOINING))
+        covers = (
+            self.enclosed(find, self.time_at(share))
+            for find, share in (() if self.too_much else stages)
         )
-        kind = "not told apart"
-        return self._polyhedral((_in_velocities(self.inclusion, end, kind),), (kind,), False, how)
+        cover = next((cover for cover in covers if cover is not None), None)
+        bounds = self.bounds(self.search if cover else self.energetic())
+        if cover is None:
+            how = (
+                f"{reason}; the outer set consists of proved but loose bounds by energy, momentum "
+                f"and separation on all that was not followed"
+            )
+            end, kind = end_within(self.inclusion, bounds), "not told apart"
+            polytope = in_velocities(self.inclusion, end, kind)
+            return self._polyhedral((polytope,), (kind,), False, how)
+        ends = []
+        for cell, polyhedron in self.ends(cover):
+            within = end_within(self.inclusion, bounds)
+            within.intersection_assign(polyhedron)
+            if not within.is_empty() and not self.search.stays(within):
+                ends.append((cell, within))
+        how = f"{reason}; it was checked that no motion leaves this outer set"
+        return self.set_of(ends, False, how)
+
+    def energetic(self) -> Search:
+        """Return the search, continued so that little energy is left in what waits."""
+        left = self.time_at(ENERGETIC) - time.monotonic()
+        if self.too_much or left <= 0.0:
+            return self.search
+        return continued(self.search, left, self.budget.max_polyhedra)
+
+    def bounds(self, search: Search) -> list[tuple[Exact, mpq]]:
+        """Return proved bounds on the negative and the positive of every contact velocity."""
+        state = Unfinished.of(search)
+        directions = [sign * row for row in self.inclusion.rows for sign in (-1, 1)]
+        begin, last = time.monotonic(), self.time_at(BOUNDS)
+        found = []
+        for k, direction in enumerate(directions, start=1):
+            # Equal shares of the time that is left.
+            deadline = begin + (last - begin) * k / len(directions)
+            proof = state.bound(direction, deadline)
+            if proof is not None:
+                found.append((direction, proof.bound))
+        return found
 
     def set_of(
         self, polyhedra: list[tuple[Cell, ppl.C_Polyhedron]], is_complete: bool, how: str
     ) -> PolyhedralSet:
         polytopes = tuple(
-            _in_velocities(self.inclusion, p, self.kind(cell)) for cell, p in polyhedra
+            in_velocities(self.inclusion, p, self.kind(cell)) for cell, p in polyhedra
         )
         cells = {c for cell, p in polyhedra for c in self.search.flow.cells_of(p, cell)}
         kinds = tuple(sorted({self.kind(cell) for cell in cells}))
@@ -269,28 +318,3 @@ class _Task:
     def kind(self, cell: Cell) -> str:
         contacts = self.problem.contacts
         return describe_signs(contacts, by_contact(cell, len(contacts)))
-
-
-def _in_velocities(inclusion: Inclusion, polyhedron: ppl.C_Polyhedron, kind: str) -> Polytope:
-    """Return a polytope of contact coordinates as one of velocities."""
-    corners = [inclusion.velocity(y) for y in vertices(polyhedron)]
-    conditions: list[Exact] = []
-    # The first equations say that the velocity stays in v_start + range(M^-1 J^T).
-    normals = null_space(inclusion.lift.T)
-    equations = list(np.hstack([normals, (normals @ inclusion.v_start)[:, None]]))
-    for constraint in polyhedron.minimized_constraints():
-        # From c . y + c0 >= 0 to a . v <= b; PPL may omit trailing zeros of c.
-        coefficients = constraint.coefficients()
-        factors = np.full(inclusion.dimension, ZERO)
-        factors[: len(coefficients)] = [mpq(-x) for x in coefficients]
-        row = factors @ inclusion.pull
-        # pull v - y is constant.
-        offset = row @ inclusion.v_start - factors @ inclusion.y_start
-        row = np.append(row, constraint.inhomogeneous_term() + offset)
-        (equations if constraint.is_equality() else conditions).append(row)
-    return Polytope(_frozen(corners), _frozen(conditions), _frozen(equations), kind)
-
-
-def _frozen(rows: Sequence[Exact]) -> tuple[tuple[Fraction, ...], ...]:
-    """Return rows as fractions of the standard library, which can be saved."""
-    return tuple(tuple(Fraction(int(x.numerator), int(x.denominator)) for x in row) for row in rows)
