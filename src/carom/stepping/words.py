@@ -10,6 +10,7 @@ given by linear conditions on the impulses of its stretches.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,12 @@ ZERO = 1e-10
 
 EXACT = 1e-11
 """Variables below this are at their bound in a vertex: a simplex solver leaves 1e-15 there."""
+
+TIGHT = 1e-10
+"""Tolerance of the linear programs, the smallest that HiGHS accepts."""
+
+ROUNDING = 1e-13
+"""Stretches that change no velocity by more than this are dropped from a refined motion."""
 
 OPEN = 1e-12
 """Some contact has to approach faster than this, or the impact is over."""
@@ -86,10 +93,10 @@ class Vertices:
         impulse[:, own, own, 0] = 1.0
         impulse[0, own, own, 1] = -space.mu
         impulse[1, own, own, 1] = space.mu
-        impulse = impulse.reshape(2 * m, 2 * m)
-        rate = impulse @ space.A
+        rows = impulse.reshape(2 * m, 2 * m)
+        rate = rows @ space.A
         size = np.abs(rate).max(axis=1)
-        return cls(impulse, rate / size[:, None], size)
+        return cls(rows, rate / size[:, None], size)
 
     @staticmethod
     def acting(cells: SignArray, mu: FloatArray) -> BoolArray:
@@ -143,17 +150,14 @@ class Program:
         count, extra = len(stretch), c // 2 if penalty < np.inf else 0
         every, first = np.arange(K * c), count + extra
         # Row (k, j): u_k,j - u_{k-1},j - sum of rates = 0, with u_0 on the right side.
-        data = [-self.vertices.rate[vertex].ravel(), -np.ones(extra), np.ones(K * c)]
-        rows = [(stretch[:, None] * c + np.arange(c)).ravel(), every[-c::2][:extra], every]
-        columns = [np.repeat(np.arange(count), c), count + np.arange(extra), first + every]
-        data, rows, columns = (
-            np.concatenate(parts)
-            for parts in (
-                [*data, -np.ones((K - 1) * c)],
-                [*rows, every[c:]],
-                [*columns, first + every[:-c]],
-            )
+        parts = (
+            (-self.vertices.rate[vertex].ravel(), -np.ones(extra), np.ones(K * c)),
+            ((stretch[:, None] * c + np.arange(c)).ravel(), every[-c::2][:extra], every),
+            (np.repeat(np.arange(count), c), count + np.arange(extra), first + every),
         )
+        data = np.concatenate([*parts[0], -np.ones((K - 1) * c)])
+        rows = np.concatenate([*parts[1], every[c:]])
+        columns = np.concatenate([*parts[2], first + every[:-c]])
         right = np.zeros(K * c)
         right[:c] = self.start
         cost = np.zeros(first + K * c)
@@ -165,7 +169,15 @@ class Program:
         upper[count:first] = np.where(self.cells[-1, ::2] < 0, np.inf, 0.0)[:extra]
         matrix = csr_array((data, (rows, columns)), shape=(K * c, first + K * c))
         bounds = np.column_stack([lower, upper])
-        found = linprog(cost, A_eq=matrix, b_eq=right, bounds=bounds, method="highs", options=TIGHT)
+        # Sparse matrices and arrays of bounds are missing from the stubs.
+        found: Any = linprog(  # type: ignore[call-overload]
+            cost,
+            A_eq=matrix,
+            b_eq=right,
+            bounds=bounds,
+            method="highs",
+            options={"primal_feasibility_tolerance": TIGHT, "dual_feasibility_tolerance": TIGHT},
+        )
         if found.status != 0:
             return None
         amounts = np.zeros(self.acting.shape)
@@ -210,9 +222,6 @@ class Program:
         return np.asarray(self.start + np.cumsum(impulses @ self.space.A, axis=0))
 
 
-TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
-
 def solve(
     space: ContactSpace,
     start: FloatArray,
@@ -254,6 +263,8 @@ def polish(space: ContactSpace, start: FloatArray, cells: SignArray, q: FloatArr
     if found is None:
         return None
     program, solution = found
-    used = solution.used
-    impulses = program.refined(solution)[used]
+    impulses = program.refined(solution)
+    # What a solver's tolerance left of an empty stretch is now rounding.
+    used = np.flatnonzero(np.abs(impulses @ space.A).max(axis=1) > ROUNDING)
+    impulses = impulses[used]
     return Word(cells[used], impulses, float(q @ impulses.sum(axis=0)))
