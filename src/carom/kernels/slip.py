@@ -86,7 +86,8 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
     _choose(u, rates, work)
     # How many contacts slip, start to, and stick; impulse so far, to end at, of a step to try.
     phase, position, length, attempt = (0, 0, 0), 0.0, np.inf, np.inf
-    is_new, is_first, aim_at = True, True, 0.0 if aims == 1 else np.inf
+    is_new, is_first = True, True
+    aim_at = aim_again = 0.0 if aims == 1 else np.inf
     for step in range(MOST_STEPS):
         if position >= aim_at:
             aim(A, mu, u, rates, work)
@@ -112,10 +113,12 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             length = share * (to_stop if to_stop < np.inf else np.abs(u).max() / fastest)
         is_first = False
         if position >= aim_at:
-            aim_at = position + 0.5 * to_stop
+            aim_at, aim_again = position + 0.5 * to_stop, position + 0.05 * to_stop
         room = length - position
         h, attempt, is_new = advance(u, phase, fastest, to_stop, room, attempt, aims, work)
         phase = (phase[0], 0, phase[2])
+        if is_new:
+            aim_at = min(aim_at, aim_again)
         if h > 0.0:
             position += h
             work.held[:] = 0

@@ -124,19 +124,18 @@ def _is_small(x, to_rest, work):
 
 @kernel
 def _come_to_rest(ending, h, num_slips, work):
-    """Correct a straight step so that the slip that ends in it is zero; return if friction can."""
+    """Let the slip that ends in a straight step be zero; return whether friction does that.
+
+    If not, since A hardly moves the contact across its slip, what is left is dropped.
+    """
     p, q = 2 * ending, 2 * ending + 1
     B, F, t = work.B, work.F, work.t_next
     more0, more1 = disc_minimum(B[p, p], B[p, q], B[q, q], t[p], t[q], np.inf)
-    f0, f1 = F[p] + more0, F[q] + more1
-    # Beyond the limit by rounding and bend only, unless contacts depend on each other.
-    size, limit = np.hypot(f0, f1), h * work.slip_limit[ending] + ACCURACY
-    is_able = size <= limit
-    if not is_able:
-        f0, f1 = f0 * limit / size, f1 * limit / size
-    for x in range(2 * num_slips):
-        t[x] += B[p, x] * (f0 - F[p]) + B[q, x] * (f1 - F[q])
-    F[p], F[q] = f0, f1
+    is_able = np.hypot(F[p] + more0, F[q] + more1) <= h * work.slip_limit[ending] + ACCURACY
+    if is_able:
+        for x in range(2 * num_slips):
+            t[x] += B[p, x] * more0 + B[q, x] * more1
+        F[p], F[q] = F[p] + more0, F[q] + more1
     t[p] = t[q] = 0.0
     return is_able
 

@@ -10,6 +10,10 @@ import numpy as np
 OUT = -1
 """A contact that would have to pull."""
 
+GIVE = 0.1
+"""Contacts with n_i = 0 that join give way by this share of the fastest approach: if aimed to stay
+where they are, they would part as slip turns, and not act."""
+
 
 @kernel
 def aim(A, mu, u, rates, work):
@@ -80,6 +84,10 @@ def _landing_system(A, mu, u, work):
             row = 3 * work.sticks[x // 2] + 1 + x % 2
             for a in range(c):
                 column[a] += force[x] * A[row, a]
+    largest = 0.0
+    for i in range(m):
+        if work.mode[i] == SMOOTH:
+            largest = max(largest, -u[3 * i])
     size = 0
     for i in range(m):
         if work.mode[i] == SMOOTH:
@@ -88,7 +96,7 @@ def _landing_system(A, mu, u, work):
                 if work.mode[j] == SMOOTH:
                     work.system[size, place] = work.columns[j, 3 * i]
                     place += 1
-            work.b[size] = -u[3 * i]
+            work.b[size] = -u[3 * i] if u[3 * i] < 0.0 else -GIVE * largest
             size += 1
     return size
 

@@ -220,13 +220,22 @@ def _hold_sticks(A, n, num_sticks, given, work):
     rank = factor_semidefinite(work.system, order, size)
     for j in range(n + 1):
         for x in range(size):
-            held[x] = -scale[x] * R[j, 3 * work.sticks[x // 2] + 1 + x % 2]
+            row = 3 * work.sticks[x // 2] + 1 + x % 2
+            held[x] = -R[j, row]
+            if j == n and given:
+                # Only what the given friction leaves over.
+                for s in range(n):
+                    held[x] -= A[row, 3 * work.slips[s // 2] + 1 + s % 2] * work.f[0, s]
+                for y in range(size):
+                    other = 3 * work.sticks[y // 2] + 1 + y % 2
+                    held[x] -= A[row, other] * work.g[other]
+            held[x] *= scale[x]
         solve_semidefinite(work.system, order, rank, size, held, work.past[1])
         for x in range(size):
             row = 3 * work.sticks[x // 2] + 1 + x % 2
             held[x] *= scale[x]
             if j == n and given:
-                held[x] = work.g[row]
+                held[x] += work.g[row]
                 for s in range(n):
                     held[x] -= P[s, row] * work.f[0, s]
             P[j, row] = held[x]
