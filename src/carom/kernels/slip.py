@@ -106,8 +106,14 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             continue
         if fastest <= JAM or (phase[0] == 0 and to_stop == np.inf):
             if not _stop_at_rest(u, work):
-                return JAMMED, step
-            is_new, aim_at = True, position if aims == 1 else np.inf
+                if aim_at == np.inf:
+                    return JAMMED, step
+                # Aimed rates left out all that moves: until the next event, drawn ones count.
+                _choose(u, rates, work)
+                aim_at = aim_again = np.inf
+            elif aims == 1:
+                aim_at = position
+            is_new = True
             continue
         if is_first and share < 1.0:
             length = share * (to_stop if to_stop < np.inf else np.abs(u).max() / fastest)
