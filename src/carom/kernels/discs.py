@@ -6,7 +6,7 @@ g_i is inside its disc, the contact sticks; else it starts to slip against g_i.
 
 import numpy as np
 
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import inlined
 from carom.kernels.tolerances import DEPENDENT
 
 SETTLED = 1e-13
@@ -56,7 +56,7 @@ def disc_minimum(h00, h01, h11, c0, c1, r):
     return cos * g + sin * e, -sin * g + cos * e
 
 
-@kernel
+@inlined
 def solve_discs(A, contacts, count, limit, b, g):
     """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given; count sweeps.
 
@@ -92,7 +92,7 @@ def solve_discs(A, contacts, count, limit, b, g):
     return MOST_SWEEPS
 
 
-@kernel
+@inlined
 def factor_semidefinite(L, order, n):
     """Factor a semidefinite matrix, L L' = A with rows in an order of falling pivots; return rank.
 
@@ -130,7 +130,7 @@ def factor_semidefinite(L, order, n):
     return n
 
 
-@kernel
+@inlined
 def solve_semidefinite(L, order, rank, n, b, scratch):
     """Solve A x = b in place with the factor of A; entries beyond its rank become zero."""
     for k in range(rank):

@@ -8,7 +8,7 @@ turns by Keller's equation, which `slip_steps` follows with error control.
 
 import numpy as np
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined, kernel
 from carom.kernels.slip_advance import NONE, advance
 from carom.kernels.slip_aim import aim
 from carom.kernels.slip_phase import IDLE, SMOOTH, Work, begin_phase
@@ -140,7 +140,7 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
     return TOO_LONG, MOST_STEPS
 
 
-@kernel
+@inlined
 def _choose(u, rates, work):
     """Let contacts with n_i <= 0 and a rate act, at rates that sum up to one."""
     total = 0.0
@@ -155,7 +155,7 @@ def _choose(u, rates, work):
     work.g[:] = 0.0
 
 
-@kernel
+@inlined
 def _acts(work):
     """Return whether any contact acts."""
     for i in range(work.mode.shape[0]):
@@ -164,7 +164,7 @@ def _acts(work):
     return False
 
 
-@kernel
+@inlined
 def _present_rates(phase, work):
     """Write friction and the rates of slip and of u; return the largest rate."""
     num_slips, num_starting, _ = phase
@@ -186,7 +186,7 @@ def _present_rates(phase, work):
     return fastest
 
 
-@kernel
+@inlined
 def _next_stop(u, work):
     """Return the impulse after which the first contact stops at present rates of change.
 
@@ -204,7 +204,7 @@ def _next_stop(u, work):
     return soonest
 
 
-@kernel
+@inlined
 def _stop_at_rest(u, work):
     """Stop contacts that approach although nothing moves; return whether there are any.
 
@@ -220,7 +220,7 @@ def _stop_at_rest(u, work):
     return has_stopped
 
 
-@kernel
+@inlined
 def _commit(h, u, total, num_slips, work, log, num_logged):
     """Add a step to the motion, and return whether contacts have stopped."""
     n, P, R, F = 2 * num_slips, work.P, work.R, work.F
@@ -249,7 +249,7 @@ def _commit(h, u, total, num_slips, work, log, num_logged):
     return has_stopped
 
 
-@kernel
+@inlined
 def _drop_noise(u, slip):
     """Set velocities that are none to zero: normal ones, and tangential ones below `slip`."""
     for p in range(0, u.shape[0], 3):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carom.kernels.discs import disc_minimum
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined
 from carom.kernels.slip_phase import IDLE, OUTSIDE, sticks_hold
 from carom.kernels.slip_steps import ACCURACY, explicit_step, implicit_step
 
@@ -30,8 +30,7 @@ FIRST = 1e-7
 """Contacts slip by no more than this, as a share of the speed, in the direction they start in."""
 
 
-
-@kernel
+@inlined
 def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
     """Choose a step and write its friction impulse and slip; leave u as it is.
 
@@ -73,7 +72,7 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
     return _turn(u, phase, min(most, 0.95 * to_rest), attempt, work)
 
 
-@kernel
+@inlined
 def _first_length(num_before, fastest, work):
     """Return the impulse during which slip starts in a straight line and no other slip turns."""
     h = FIRST / fastest
@@ -86,7 +85,7 @@ def _first_length(num_before, fastest, work):
     return h
 
 
-@kernel
+@inlined
 def _go_straight(h, num_slips, work):
     """Write a step in which no slip turns."""
     for x in range(2 * num_slips):
@@ -94,7 +93,7 @@ def _go_straight(h, num_slips, work):
         work.t_next[x] = work.t[x] + h * work.slope[0, x]
 
 
-@kernel
+@inlined
 def _next_rest(num_slips, work):
     """Return whose slip ends first, after which impulse, how fast it veers, how fast friction turns.
 
@@ -107,14 +106,16 @@ def _next_rest(num_slips, work):
         t0, t1, v0, v1 = work.t[p], work.t[q], work.slope[0, p], work.slope[0, q]
         along, square = t0 * v0 + t1 * v1, t0 * t0 + t1 * t1
         across = abs(t0 * v1 - t1 * v0)
-        turn = work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) * across / (square * np.sqrt(square))
+        turn = (
+            work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) * across / (square * np.sqrt(square))
+        )
         turning += turn
         if along < 0.0 and -square / along < to_rest:
             ending, to_rest, veering, own = x, -square / along, across / np.sqrt(square), turn
     return ending, to_rest, veering, own, turning
 
 
-@kernel
+@inlined
 def _is_small(x, to_rest, work):
     """Return whether slip that nears its end is too small to matter, even if it would veer."""
     slip = np.hypot(work.t[2 * x], work.t[2 * x + 1])
@@ -122,7 +123,7 @@ def _is_small(x, to_rest, work):
     return slip < ACCURACY and to_rest * rate < 10.0 * slip
 
 
-@kernel
+@inlined
 def _come_to_rest(ending, h, num_slips, work):
     """Let the slip that ends in a straight step be zero; return whether friction does that.
 
@@ -140,7 +141,7 @@ def _come_to_rest(ending, h, num_slips, work):
     return is_able
 
 
-@kernel
+@inlined
 def _turn(u, phase, most, attempt, work):
     """Take a step of curved slip, at most to where a contact stops or starts to slip."""
     num_slips, _, num_sticks = phase
@@ -168,7 +169,7 @@ def _turn(u, phase, most, attempt, work):
     return np.nan, attempt, True
 
 
-@kernel
+@inlined
 def _longest(num_slips, work):
     """Return the impulse in which no slip grows more than `GROWTH` times."""
     h = np.inf
@@ -181,7 +182,7 @@ def _longest(num_slips, work):
     return h
 
 
-@kernel
+@inlined
 def _controlled_step(h, num_slips, work):
     """Take a step with the method that suits it; return by which factor its length may grow.
 
@@ -194,9 +195,7 @@ def _controlled_step(h, num_slips, work):
         stiffness = max(stiffness, work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) / slip)
     B, drive, limit, t, F = work.B, work.drive, work.slip_limit, work.t, work.F
     if h * stiffness < STIFF:
-        ratio = explicit_step(
-            h, num_slips, limit, B, drive, t, work.f, work.slope, work.t_next, F
-        )
+        ratio = explicit_step(h, num_slips, limit, B, drive, t, work.f, work.slope, work.t_next, F)
         power = -0.2
     else:
         ratio = implicit_step(
@@ -228,7 +227,7 @@ def _controlled_step(h, num_slips, work):
     return max(growth, 0.1) if ratio > 1.0 else max(growth, 1.0)
 
 
-@kernel
+@inlined
 def _first_crossing(u, h, num_slips, work):
     """Return the share of a step after which a contact stops; 1 if none does.
 
@@ -253,7 +252,7 @@ def _first_crossing(u, h, num_slips, work):
     return first
 
 
-@kernel
+@inlined
 def _root(start, slope, end, end_slope):
     """Return where in 0 to 1 the cubic through start <= 0 and end > 0 becomes zero."""
     third = slope + end_slope - 2.0 * (end - start)

@@ -1,7 +1,7 @@
 """Choose rates of the normal impulses with which contacts land together."""
 
 from carom.kernels.discs import factor_semidefinite, solve_semidefinite
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined
 from carom.kernels.slip_phase import IDLE, SMOOTH
 from carom.kernels.tolerances import DEPENDENT, VANISHING
 
@@ -15,7 +15,7 @@ GIVE = 0.1
 where they are, they would part as slip turns, and not act."""
 
 
-@kernel
+@inlined
 def aim(A, mu, u, rates, work):
     """Choose weights so that n_i + T n_i' = 0 at all contacts that approach; count who acts.
 
@@ -49,7 +49,7 @@ def aim(A, mu, u, rates, work):
     return _normalize(u, rates, work)
 
 
-@kernel
+@inlined
 def _landing_system(A, mu, u, work):
     """Write K and -n of K w = -n, one row for each chosen contact; return its size.
 
@@ -101,7 +101,7 @@ def _landing_system(A, mu, u, work):
     return size
 
 
-@kernel
+@inlined
 def _solve_full(K, b, n, order):
     """Solve K x = b in place with full pivoting; where K has no full rank, some x are zero."""
     for i in range(n):
@@ -144,7 +144,7 @@ def _solve_full(K, b, n, order):
         b[k] = K[0, k]
 
 
-@kernel
+@inlined
 def _rest_joins(u, rates, work):
     """Let contacts at n_i = 0 act that would be pushed in; return whether there are any."""
     joined = False
@@ -162,7 +162,7 @@ def _rest_joins(u, rates, work):
     return joined
 
 
-@kernel
+@inlined
 def _normalize(u, rates, work):
     """Let the weights sum up to one; where none is left, those drawn count."""
     weight, mode = work.weight, work.mode
