@@ -91,10 +91,8 @@ def some_rates(rng: np.random.Generator, m: int) -> FloatArray:
 @pytest.mark.parametrize("seed", range(100))
 def test_one_contact_ends_where_kellers_equation_does(seed):
     rng = np.random.default_rng(seed)
-    if seed % 2:
-        problem = ellipsoid(rng)
-    else:
-        problem = random_problem(rng, 1, 2, mu=rng.uniform(0.0, 2.0))
+    mu = rng.uniform(0.0, 2.0)
+    problem = ellipsoid(rng) if seed % 2 else random_problem(rng, 1, 2, mu=mu)
     stretch = follow(problem, np.ones(1))
     stretch.check()
     assert stretch.status == OK

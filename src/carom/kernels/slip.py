@@ -83,7 +83,15 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         if there are too many steps; and the number of steps.
     """
     _drop_noise(u, NONE)
-    _choose(u, rates, work)
+    _choose(u, rates, aims, work)
+    status, num_events = _follow_phases(A, mu, u, total, rates, share, aims, work, log, num_logged)
+    _drop_noise(u, NONE)
+    return status, num_events
+
+
+@inlined
+def _follow_phases(A, mu, u, total, rates, share, aims, work, log, num_logged):
+    """Go from phase to phase until the stretch ends, as `follow_stretch` does."""
     # How many contacts slip, start to, and stick; impulse so far, to end at, of a step to try.
     phase, position, length, attempt = (0, 0, 0), 0.0, np.inf, np.inf
     is_new, is_first = True, True
@@ -93,7 +101,6 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             aim(A, mu, u, rates, work)
             is_new = True
         if not _acts(work):
-            _drop_noise(u, NONE)
             return OK, step
         if is_new:
             _drop_noise(u, AT_REST)
@@ -109,7 +116,7 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
                 if aim_at == np.inf:
                     return JAMMED, step
                 # Aimed rates left out all that moves: until the next event, drawn ones count.
-                _choose(u, rates, work)
+                _choose(u, rates, aims, work)
                 aim_at = aim_again = np.inf
             elif aims == 1:
                 aim_at = position
@@ -135,18 +142,21 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         else:
             return TOO_LONG, step
         if position >= length * (1.0 - 1e-15):
-            _drop_noise(u, NONE)
             return OK, step + 1
     return TOO_LONG, MOST_STEPS
 
 
 @inlined
-def _choose(u, rates, work):
-    """Let contacts with n_i <= 0 and a rate act, at rates that sum up to one."""
+def _choose(u, rates, aims, work):
+    """Let contacts with n_i <= 0 and a rate act, at rates that sum up to one.
+
+    Contacts that aim to stop have nothing to do at n_i = 0.
+    """
     total = 0.0
     for i in range(rates.shape[0]):
         work.held[i] = 0
-        work.mode[i] = SMOOTH if rates[i] > 0.0 and u[3 * i] <= 0.0 else IDLE
+        may_act = u[3 * i] < 0.0 or (u[3 * i] == 0.0 and aims == 0)
+        work.mode[i] = SMOOTH if rates[i] > 0.0 and may_act else IDLE
         work.weight[i] = rates[i] if work.mode[i] == SMOOTH else 0.0
         total += work.weight[i]
     for i in range(rates.shape[0]):

@@ -95,7 +95,7 @@ def _go_straight(h, num_slips, work):
 
 @inlined
 def _next_rest(num_slips, work):
-    """Return whose slip ends first, after which impulse, how fast it veers, how fast friction turns.
+    """Return whose slip ends first, after which impulse, how it veers, how fast friction turns.
 
     The latter for its own friction and for all. A step of length h in a straight line errs by h^2
     times that; one that ends a slip instead by h times what it veers.

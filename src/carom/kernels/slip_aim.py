@@ -1,11 +1,11 @@
 """Choose rates of the normal impulses with which contacts land together."""
 
+import numpy as np
+
 from carom.kernels.discs import factor_semidefinite, solve_semidefinite
 from carom.kernels.jit import inlined
 from carom.kernels.slip_phase import IDLE, SMOOTH
 from carom.kernels.tolerances import DEPENDENT, VANISHING
-
-import numpy as np
 
 OUT = -1
 """A contact that would have to pull."""
