@@ -6,7 +6,7 @@ g_i is inside its disc, the contact sticks; else it starts to slip against g_i.
 
 import numpy as np
 
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import inlined
 from carom.kernels.tolerances import DEPENDENT
 
 SETTLED = 1e-13
@@ -32,19 +32,19 @@ def disc_minimum(h00, h01, h11, c0, c1, r):
         cos = 1.0 / np.sqrt(1.0 + tan * tan)
         sin = tan * cos
     a, b = cos * c0 - sin * c1, sin * c0 + cos * c1
-    k = cos * cos * h00 - 2.0 * cos * sin * h01 + sin * sin * h11
-    l = sin * sin * h00 + 2.0 * cos * sin * h01 + cos * cos * h11
-    top = max(k, l)
+    p = cos * cos * h00 - 2.0 * cos * sin * h01 + sin * sin * h11
+    q = sin * sin * h00 + 2.0 * cos * sin * h01 + cos * cos * h11
+    top = max(p, q)
     # What A cannot move needs no friction: c has no part there but rounding.
-    g = -a / k if k > DEPENDENT * top else 0.0
-    e = -b / l if l > DEPENDENT * top else 0.0
+    g = -a / p if p > DEPENDENT * top else 0.0
+    e = -b / q if q > DEPENDENT * top else 0.0
     if g * g + e * e > r * r:
-        k, l = max(k, 0.0), max(l, 0.0)
+        p, q = max(p, 0.0), max(q, 0.0)
         x = max(0.0, np.sqrt(a * a + b * b) / r - top)
         for _ in range(60):
-            g, e = -a / (k + x), -b / (l + x)
+            g, e = -a / (p + x), -b / (q + x)
             square = g * g + e * e
-            fall = g * g / (k + x) + e * e / (l + x)
+            fall = g * g / (p + x) + e * e / (q + x)
             if not fall > 0.0:
                 break
             step = square * (np.sqrt(square) / r - 1.0) / fall
@@ -56,7 +56,7 @@ def disc_minimum(h00, h01, h11, c0, c1, r):
     return cos * g + sin * e, -sin * g + cos * e
 
 
-@kernel
+@inlined
 def solve_discs(A, contacts, count, limit, b, g):
     """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given; count sweeps.
 
@@ -92,7 +92,7 @@ def solve_discs(A, contacts, count, limit, b, g):
     return MOST_SWEEPS
 
 
-@kernel
+@inlined
 def factor_semidefinite(L, order, n):
     """Factor a semidefinite matrix, L L' = A with rows in an order of falling pivots; return rank.
 
@@ -130,7 +130,7 @@ def factor_semidefinite(L, order, n):
     return n
 
 
-@kernel
+@inlined
 def solve_semidefinite(L, order, rank, n, b, scratch):
     """Solve A x = b in place with the factor of A; entries beyond its rank become zero."""
     for k in range(rank):

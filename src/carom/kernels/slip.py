@@ -8,7 +8,7 @@ turns by Keller's equation, which `slip_steps` follows with error control.
 
 import numpy as np
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined, kernel
 from carom.kernels.slip_advance import NONE, advance
 from carom.kernels.slip_aim import aim
 from carom.kernels.slip_phase import IDLE, SMOOTH, Work, begin_phase
@@ -83,16 +83,24 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         if there are too many steps; and the number of steps.
     """
     _drop_noise(u, NONE)
-    _choose(u, rates, work)
+    _choose(u, rates, aims, work)
+    status, num_events = _follow_phases(A, mu, u, total, rates, share, aims, work, log, num_logged)
+    _drop_noise(u, NONE)
+    return status, num_events
+
+
+@inlined
+def _follow_phases(A, mu, u, total, rates, share, aims, work, log, num_logged):
+    """Go from phase to phase until the stretch ends, as `follow_stretch` does."""
     # How many contacts slip, start to, and stick; impulse so far, to end at, of a step to try.
     phase, position, length, attempt = (0, 0, 0), 0.0, np.inf, np.inf
-    is_new, is_first, aim_at = True, True, 0.0 if aims == 1 else np.inf
+    is_new, is_first = True, True
+    aim_at = aim_again = 0.0 if aims == 1 else np.inf
     for step in range(MOST_STEPS):
         if position >= aim_at:
             aim(A, mu, u, rates, work)
             is_new = True
         if not _acts(work):
-            _drop_noise(u, NONE)
             return OK, step
         if is_new:
             _drop_noise(u, AT_REST)
@@ -105,8 +113,14 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             continue
         if fastest <= JAM or (phase[0] == 0 and to_stop == np.inf):
             if not _stop_at_rest(u, work):
-                return JAMMED, step
-            is_new, aim_at = True, position if aims == 1 else np.inf
+                if aim_at == np.inf:
+                    return JAMMED, step
+                # Aimed rates left out all that moves: until the next event, drawn ones count.
+                _choose(u, rates, aims, work)
+                aim_at = aim_again = np.inf
+            elif aims == 1:
+                aim_at = position
+            is_new = True
             continue
         if is_first and share < 1.0:
             largest = 0.0
@@ -115,10 +129,12 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
             length = share * (to_stop if to_stop < np.inf else largest / fastest)
         is_first = False
         if position >= aim_at:
-            aim_at = position + 0.5 * to_stop
+            aim_at, aim_again = position + 0.5 * to_stop, position + 0.05 * to_stop
         room = length - position
         h, attempt, is_new = advance(u, phase, fastest, to_stop, room, attempt, aims, work)
         phase = (phase[0], 0, phase[2])
+        if is_new:
+            aim_at = min(aim_at, aim_again)
         if h > 0.0:
             position += h
             work.held[:] = 0
@@ -129,18 +145,21 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, num_logged):
         else:
             return TOO_LONG, step
         if position >= length * (1.0 - 1e-15):
-            _drop_noise(u, NONE)
             return OK, step + 1
     return TOO_LONG, MOST_STEPS
 
 
-@kernel
-def _choose(u, rates, work):
-    """Let contacts with n_i <= 0 and a rate act, at rates that sum up to one."""
+@inlined
+def _choose(u, rates, aims, work):
+    """Let contacts with n_i <= 0 and a rate act, at rates that sum up to one.
+
+    Contacts that aim to stop have nothing to do at n_i = 0.
+    """
     total = 0.0
     for i in range(rates.shape[0]):
         work.held[i] = 0
-        work.mode[i] = SMOOTH if rates[i] > 0.0 and u[3 * i] <= 0.0 else IDLE
+        may_act = u[3 * i] < 0.0 or (u[3 * i] == 0.0 and aims == 0)
+        work.mode[i] = SMOOTH if rates[i] > 0.0 and may_act else IDLE
         work.weight[i] = rates[i] if work.mode[i] == SMOOTH else 0.0
         total += work.weight[i]
     for i in range(rates.shape[0]):
@@ -149,7 +168,7 @@ def _choose(u, rates, work):
     work.g[:] = 0.0
 
 
-@kernel
+@inlined
 def _acts(work):
     """Return whether any contact acts."""
     for i in range(work.mode.shape[0]):
@@ -158,7 +177,7 @@ def _acts(work):
     return False
 
 
-@kernel
+@inlined
 def _present_rates(phase, work):
     """Write friction and the rates of slip and of u; return the largest rate."""
     num_slips, num_starting, _ = phase
@@ -180,7 +199,7 @@ def _present_rates(phase, work):
     return fastest
 
 
-@kernel
+@inlined
 def _next_stop(u, work):
     """Return the impulse after which the first contact stops at present rates of change.
 
@@ -198,7 +217,7 @@ def _next_stop(u, work):
     return soonest
 
 
-@kernel
+@inlined
 def _stop_at_rest(u, work):
     """Stop contacts that approach although nothing moves; return whether there are any.
 
@@ -214,7 +233,7 @@ def _stop_at_rest(u, work):
     return has_stopped
 
 
-@kernel
+@inlined
 def _commit(h, u, total, num_slips, work, log, num_logged):
     """Add a step to the motion, and return whether contacts have stopped."""
     n, P, R, F = 2 * num_slips, work.P, work.R, work.F
@@ -243,7 +262,7 @@ def _commit(h, u, total, num_slips, work, log, num_logged):
     return has_stopped
 
 
-@kernel
+@inlined
 def _drop_noise(u, slip):
     """Set velocities that are none to zero: normal ones, and tangential ones below `slip`."""
     for p in range(0, u.shape[0], 3):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carom.kernels.discs import disc_minimum
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined
 from carom.kernels.slip_phase import IDLE, OUTSIDE, sticks_hold
 from carom.kernels.slip_steps import ACCURACY, explicit_step, implicit_step
 
@@ -30,8 +30,7 @@ FIRST = 1e-7
 """Contacts slip by no more than this, as a share of the speed, in the direction they start in."""
 
 
-
-@kernel
+@inlined
 def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
     """Choose a step and write its friction impulse and slip; leave u as it is.
 
@@ -73,7 +72,7 @@ def advance(u, phase, fastest, to_stop, room, attempt, aims, work):
     return _turn(u, phase, min(most, 0.95 * to_rest), attempt, work)
 
 
-@kernel
+@inlined
 def _first_length(num_before, fastest, work):
     """Return the impulse during which slip starts in a straight line and no other slip turns."""
     h = FIRST / fastest
@@ -86,7 +85,7 @@ def _first_length(num_before, fastest, work):
     return h
 
 
-@kernel
+@inlined
 def _go_straight(h, num_slips, work):
     """Write a step in which no slip turns."""
     for x in range(2 * num_slips):
@@ -94,9 +93,9 @@ def _go_straight(h, num_slips, work):
         work.t_next[x] = work.t[x] + h * work.slope[0, x]
 
 
-@kernel
+@inlined
 def _next_rest(num_slips, work):
-    """Return whose slip ends first, after which impulse, how fast it veers, how fast friction turns.
+    """Return whose slip ends first, after which impulse, how it veers, how fast friction turns.
 
     The latter for its own friction and for all. A step of length h in a straight line errs by h^2
     times that; one that ends a slip instead by h times what it veers.
@@ -107,14 +106,16 @@ def _next_rest(num_slips, work):
         t0, t1, v0, v1 = work.t[p], work.t[q], work.slope[0, p], work.slope[0, q]
         along, square = t0 * v0 + t1 * v1, t0 * t0 + t1 * t1
         across = abs(t0 * v1 - t1 * v0)
-        turn = work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) * across / (square * np.sqrt(square))
+        turn = (
+            work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) * across / (square * np.sqrt(square))
+        )
         turning += turn
         if along < 0.0 and -square / along < to_rest:
             ending, to_rest, veering, own = x, -square / along, across / np.sqrt(square), turn
     return ending, to_rest, veering, own, turning
 
 
-@kernel
+@inlined
 def _is_small(x, to_rest, work):
     """Return whether slip that nears its end is too small to matter, even if it would veer."""
     slip = np.hypot(work.t[2 * x], work.t[2 * x + 1])
@@ -122,26 +123,25 @@ def _is_small(x, to_rest, work):
     return slip < ACCURACY and to_rest * rate < 10.0 * slip
 
 
-@kernel
+@inlined
 def _come_to_rest(ending, h, num_slips, work):
-    """Correct a straight step so that the slip that ends in it is zero; return if friction can."""
+    """Let the slip that ends in a straight step be zero; return whether friction does that.
+
+    If not, since A hardly moves the contact across its slip, what is left is dropped.
+    """
     p, q = 2 * ending, 2 * ending + 1
     B, F, t = work.B, work.F, work.t_next
     more0, more1 = disc_minimum(B[p, p], B[p, q], B[q, q], t[p], t[q], np.inf)
-    f0, f1 = F[p] + more0, F[q] + more1
-    # Beyond the limit by rounding and bend only, unless contacts depend on each other.
-    size, limit = np.hypot(f0, f1), h * work.slip_limit[ending] + ACCURACY
-    is_able = size <= limit
-    if not is_able:
-        f0, f1 = f0 * limit / size, f1 * limit / size
-    for x in range(2 * num_slips):
-        t[x] += B[p, x] * (f0 - F[p]) + B[q, x] * (f1 - F[q])
-    F[p], F[q] = f0, f1
+    is_able = np.hypot(F[p] + more0, F[q] + more1) <= h * work.slip_limit[ending] + ACCURACY
+    if is_able:
+        for x in range(2 * num_slips):
+            t[x] += B[p, x] * more0 + B[q, x] * more1
+        F[p], F[q] = F[p] + more0, F[q] + more1
     t[p] = t[q] = 0.0
     return is_able
 
 
-@kernel
+@inlined
 def _turn(u, phase, most, attempt, work):
     """Take a step of curved slip, at most to where a contact stops or starts to slip."""
     num_slips, _, num_sticks = phase
@@ -169,7 +169,7 @@ def _turn(u, phase, most, attempt, work):
     return np.nan, attempt, True
 
 
-@kernel
+@inlined
 def _longest(num_slips, work):
     """Return the impulse in which no slip grows more than `GROWTH` times."""
     h = np.inf
@@ -182,7 +182,7 @@ def _longest(num_slips, work):
     return h
 
 
-@kernel
+@inlined
 def _controlled_step(h, num_slips, work):
     """Take a step with the method that suits it; return by which factor its length may grow.
 
@@ -195,9 +195,7 @@ def _controlled_step(h, num_slips, work):
         stiffness = max(stiffness, work.slip_limit[x] * (work.B[p, p] + work.B[q, q]) / slip)
     B, drive, limit, t, F = work.B, work.drive, work.slip_limit, work.t, work.F
     if h * stiffness < STIFF:
-        ratio = explicit_step(
-            h, num_slips, limit, B, drive, t, work.f, work.slope, work.t_next, F
-        )
+        ratio = explicit_step(h, num_slips, limit, B, drive, t, work.f, work.slope, work.t_next, F)
         power = -0.2
     else:
         ratio = implicit_step(
@@ -229,7 +227,7 @@ def _controlled_step(h, num_slips, work):
     return max(growth, 0.1) if ratio > 1.0 else max(growth, 1.0)
 
 
-@kernel
+@inlined
 def _first_crossing(u, h, num_slips, work):
     """Return the share of a step after which a contact stops; 1 if none does.
 
@@ -254,7 +252,7 @@ def _first_crossing(u, h, num_slips, work):
     return first
 
 
-@kernel
+@inlined
 def _root(start, slope, end, end_slope):
     """Return where in 0 to 1 the cubic through start <= 0 and end > 0 becomes zero."""
     third = slope + end_slope - 2.0 * (end - start)

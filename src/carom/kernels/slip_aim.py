@@ -1,17 +1,21 @@
 """Choose rates of the normal impulses with which contacts land together."""
 
+import numpy as np
+
 from carom.kernels.discs import factor_semidefinite, solve_semidefinite
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined
 from carom.kernels.slip_phase import IDLE, SMOOTH
 from carom.kernels.tolerances import DEPENDENT, VANISHING
-
-import numpy as np
 
 OUT = -1
 """A contact that would have to pull."""
 
+GIVE = 0.1
+"""Contacts with n_i = 0 that join give way by this share of the fastest approach: if aimed to stay
+where they are, they would part as slip turns, and not act."""
 
-@kernel
+
+@inlined
 def aim(A, mu, u, rates, work):
     """Choose weights so that n_i + T n_i' = 0 at all contacts that approach; count who acts.
 
@@ -45,7 +49,7 @@ def aim(A, mu, u, rates, work):
     return _normalize(u, rates, work)
 
 
-@kernel
+@inlined
 def _landing_system(A, mu, u, work):
     """Write K and -n of K w = -n, one row for each chosen contact; return its size.
 
@@ -80,6 +84,10 @@ def _landing_system(A, mu, u, work):
             row = 3 * work.sticks[x // 2] + 1 + x % 2
             for a in range(c):
                 column[a] += force[x] * A[row, a]
+    largest = 0.0
+    for i in range(m):
+        if work.mode[i] == SMOOTH:
+            largest = max(largest, -u[3 * i])
     size = 0
     for i in range(m):
         if work.mode[i] == SMOOTH:
@@ -88,12 +96,12 @@ def _landing_system(A, mu, u, work):
                 if work.mode[j] == SMOOTH:
                     work.system[size, place] = work.columns[j, 3 * i]
                     place += 1
-            work.b[size] = -u[3 * i]
+            work.b[size] = -u[3 * i] if u[3 * i] < 0.0 else -GIVE * largest
             size += 1
     return size
 
 
-@kernel
+@inlined
 def _solve_full(K, b, n, order):
     """Solve K x = b in place with full pivoting; where K has no full rank, some x are zero."""
     for i in range(n):
@@ -136,7 +144,7 @@ def _solve_full(K, b, n, order):
         b[k] = K[0, k]
 
 
-@kernel
+@inlined
 def _rest_joins(u, rates, work):
     """Let contacts at n_i = 0 act that would be pushed in; return whether there are any."""
     joined = False
@@ -154,7 +162,7 @@ def _rest_joins(u, rates, work):
     return joined
 
 
-@kernel
+@inlined
 def _normalize(u, rates, work):
     """Let the weights sum up to one; where none is left, those drawn count."""
     weight, mode = work.weight, work.mode

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carom.kernels.discs import factor_semidefinite, solve_discs, solve_semidefinite
-from carom.kernels.jit import kernel
+from carom.kernels.jit import inlined
 
 IDLE, SMOOTH, STICKING, SLIPPING = 0, 1, 2, 3
 """What a contact does: not act; act without friction; act and stick; act and slip."""
@@ -73,7 +73,7 @@ class Work(NamedTuple):
     columns: NDArray[np.float64]
 
 
-@kernel
+@inlined
 def list_contacts(u, mu, work):
     """Give each acting contact its mode by its slip, and list them; count who slips and sticks."""
     num_slips = num_sticks = 0
@@ -94,7 +94,7 @@ def list_contacts(u, mu, work):
     return num_slips, num_sticks
 
 
-@kernel
+@inlined
 def add_slipping(i, x, y, place, work):
     """Put a contact, with the direction of its slip, at a place in the list of those that slip."""
     work.slips[place] = i
@@ -104,7 +104,7 @@ def add_slipping(i, x, y, place, work):
     work.f[0, 2 * place], work.f[0, 2 * place + 1] = pull * x, pull * y
 
 
-@kernel
+@inlined
 def begin_phase(A, mu, u, work):
     """Decide who sticks and who slips, and fill the matrices of the phase.
 
@@ -124,7 +124,7 @@ def begin_phase(A, mu, u, work):
     return num_slips, num_starting, num_sticks
 
 
-@kernel
+@inlined
 def drive_rates(A, num_slips, work):
     """Write the rates of u without the friction of contacts that stick; return the largest."""
     b = work.b
@@ -143,7 +143,7 @@ def drive_rates(A, num_slips, work):
     return fastest
 
 
-@kernel
+@inlined
 def _start_slip(A, fastest, num_slips, num_sticks, work):
     """Move contacts that friction in `work.g` cannot hold to those that slip; count them."""
     num_starting = kept = 0
@@ -170,7 +170,7 @@ def _start_slip(A, fastest, num_slips, num_sticks, work):
     return num_starting
 
 
-@kernel
+@inlined
 def fill_phase(A, num_slips, num_sticks, given, work):
     """Fill P and R, and the rates of slip B and `drive`.
 
@@ -202,7 +202,7 @@ def fill_phase(A, num_slips, num_sticks, given, work):
             work.B[s, j] = R[s, row]
 
 
-@kernel
+@inlined
 def _hold_sticks(A, n, num_sticks, given, work):
     """Add to P and R the friction that keeps contacts at rest."""
     c, size = A.shape[0], 2 * num_sticks
@@ -220,13 +220,22 @@ def _hold_sticks(A, n, num_sticks, given, work):
     rank = factor_semidefinite(work.system, order, size)
     for j in range(n + 1):
         for x in range(size):
-            held[x] = -scale[x] * R[j, 3 * work.sticks[x // 2] + 1 + x % 2]
+            row = 3 * work.sticks[x // 2] + 1 + x % 2
+            held[x] = -R[j, row]
+            if j == n and given:
+                # Only what the given friction leaves over.
+                for s in range(n):
+                    held[x] -= A[row, 3 * work.slips[s // 2] + 1 + s % 2] * work.f[0, s]
+                for y in range(size):
+                    other = 3 * work.sticks[y // 2] + 1 + y % 2
+                    held[x] -= A[row, other] * work.g[other]
+            held[x] *= scale[x]
         solve_semidefinite(work.system, order, rank, size, held, work.past[1])
         for x in range(size):
             row = 3 * work.sticks[x // 2] + 1 + x % 2
             held[x] *= scale[x]
             if j == n and given:
-                held[x] = work.g[row]
+                held[x] += work.g[row]
                 for s in range(n):
                     held[x] -= P[s, row] * work.f[0, s]
             P[j, row] = held[x]
@@ -236,7 +245,7 @@ def _hold_sticks(A, n, num_sticks, given, work):
             R[j, 3 * work.sticks[x // 2] + 1 + x % 2] = 0.0
 
 
-@kernel
+@inlined
 def sticks_hold(num_slips, num_sticks, f, work):
     """Return by which share of its limit the friction of a contact that sticks goes beyond it."""
     n = 2 * num_slips

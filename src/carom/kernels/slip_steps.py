@@ -9,7 +9,7 @@ Both keep t = t_0 + B F + c h.
 
 import numpy as np
 
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import inlined
 
 EXPLICIT = np.array(
     [
@@ -101,7 +101,7 @@ def allowed(t, x, accuracy):
     return min(accuracy, RELATIVE * np.sqrt(t[p] * t[p] + t[p + 1] * t[p + 1]) + LEAST)
 
 
-@kernel
+@inlined
 def explicit_step(h, k, limit, B, c, t, f, slope, t_next, F):
     """Take an explicit step; return its error in t, as a share of `ACCURACY`.
 
@@ -143,7 +143,7 @@ def explicit_step(h, k, limit, B, c, t, f, slope, t_next, F):
     return error
 
 
-@kernel
+@inlined
 def implicit_step(h, k, limit, B, c, t, f, slope, t_next, F, past, shift, system, order):
     """Take a linearly implicit step, as `explicit_step` does.
 
