@@ -24,11 +24,12 @@ from carom.problem import ImpactProblem
 from carom.reach.check import Cover, is_closed
 from carom.reach.envelope import energy_bounds
 from carom.reach.flow import Part
-from carom.reach.inclusion import Cell, Inclusion
+from carom.reach.inclusion import Cell, Inclusion, rationalize
 from carom.reach.multipliers import Multipliers
-from carom.reach.rational import Exact
+from carom.reach.rational import Exact, exactly
 from carom.reach.search import Search, pose
 from carom.reach.waiting import Corners, Proof, Ruler, Unfinished, is_valid
+from carom.typing import FloatArray
 
 Row = tuple[bool, tuple[int, ...]]
 """A constraint: whether it is an equation, its coefficients and its constant."""
@@ -38,7 +39,7 @@ Rows = tuple[Row, ...]
 
 @final
 @dataclass(frozen=True)
-class Certificate:
+class CoverCertificate:
     """A proof that direction . y <= bound for all outcomes y, in contact coordinates.
 
     Attributes:
@@ -111,35 +112,18 @@ def problem_digest(problem: ImpactProblem) -> str:
 
 def certify(
     problem: ImpactProblem,
-    search: Search,
-    direction: Exact,
-    *,
-    zero: float,
-    grid: float,
-    max_seconds: float,
-) -> Certificate | None:
-    """Return a certificate of the bound that a search proves, or None if there is no outcome."""
-    proof = Unfinished.of(search).bound(direction, time.monotonic() + max_seconds)
-    if proof is None:
-        return None
-    cover = {cell: [node.reached for node in nodes] for cell, nodes in search.known.items()}
-    return of_proof(problem, cover, proof, _parts(search), zero=zero, grid=grid)
-
-
-def of_proof(
-    problem: ImpactProblem,
     cover: Cover,
     proof: Proof,
     parts: Sequence[tuple[Part, int]],
     *,
     zero: float,
     grid: float,
-) -> Certificate:
+) -> CoverCertificate:
     """Return the certificate of a bound by a cover and by parts that were not followed.
 
     Parts come with the index of their polyhedron in the proof.
     """
-    return Certificate(
+    return CoverCertificate(
         problem_digest=problem_digest(problem),
         zero=zero,
         grid=grid,
@@ -151,7 +135,25 @@ def of_proof(
     )
 
 
-def check(problem: ImpactProblem, certificate: Certificate, max_seconds: float = 60.0) -> None:
+def velocity_bound(
+    problem: ImpactProblem, certificate: CoverCertificate, direction: FloatArray
+) -> mpq:
+    """Return what a certificate claims of direction . v, or raise InvalidCertificate."""
+    inclusion = rationalize(problem, zero=certificate.zero, grid=certificate.grid)
+    form, offset = in_coordinates(inclusion, direction)
+    if tuple(map(str, form)) != certificate.direction:
+        raise InvalidCertificate("direction: the certificate is about another one")
+    return mpq(certificate.bound) + offset
+
+
+def in_coordinates(inclusion: Inclusion, direction: FloatArray) -> tuple[Exact, mpq]:
+    """Return form (d,) and offset with direction . v = form . y + offset on reachable velocities."""
+    exact = exactly(direction)
+    form = exact @ inclusion.lift
+    return form, exact @ inclusion.v_start - form @ inclusion.y_start
+
+
+def check(problem: ImpactProblem, certificate: CoverCertificate, max_seconds: float = 60.0) -> None:
     """Raise InvalidCertificate unless a certificate proves its bound for an impact.
 
     The data of the impact are rounded anew; nothing that a search did is repeated.
@@ -188,7 +190,7 @@ def check(problem: ImpactProblem, certificate: Certificate, max_seconds: float =
 
 
 def _check_shapes(
-    inclusion: Inclusion, certificate: Certificate, direction: Exact, chosen: list[Multipliers]
+    inclusion: Inclusion, certificate: CoverCertificate, direction: Exact, chosen: list[Multipliers]
 ) -> None:
     d, m = inclusion.dimension, len(inclusion.mu)
     if len(direction) != d:
@@ -217,7 +219,7 @@ def _check_ends(search: Search, cover: Cover, direction: Exact, bound: mpq) -> N
 
 def _check_waiting(
     inclusion: Inclusion,
-    certificate: Certificate,
+    certificate: CoverCertificate,
     direction: Exact,
     bound: mpq,
     chosen: list[Multipliers],
@@ -235,7 +237,7 @@ def _check_waiting(
             raise InvalidCertificate("what was not followed may exceed the bound")
 
 
-def _parts(search: Search) -> list[tuple[Part, int]]:
+def waiting_parts(search: Search) -> list[tuple[Part, int]]:
     """Return what waits in a search, with indices of polyhedra as in `Unfinished`."""
     state = Unfinished.of(search)
     index = {id(polyhedron): i for i, polyhedron in enumerate(state.polyhedra)}

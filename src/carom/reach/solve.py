@@ -85,7 +85,7 @@ def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
     search = pose(problem, zero=budget.zero, grid=budget.grid)
     if problem.starts_at_rest and not search.starts:
         return None
-    return _Task(problem, budget, search, begin).run()
+    return Task(problem, budget, search, begin).run()
 
 
 def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
@@ -108,13 +108,14 @@ def too_much(problem: ImpactProblem, inclusion: Inclusion) -> str | None:
 
 
 @dataclass(eq=False)
-class _Task:
-    """An impact with its budget and its search."""
+class Task:
+    """An impact with its budget and its search, and what was proved of it so far."""
 
     problem: ImpactProblem
     budget: Budget
     search: Search
     begin: float  # value of `time.monotonic`
+    cover: Cover | None = None  # polyhedra by cell that no motion leaves
 
     @property
     def inclusion(self) -> Inclusion:
@@ -132,6 +133,16 @@ class _Task:
         self.check_rank()
         if self.too_much is not None:
             return self.outer(self.too_much)
+        how = self.follow()
+        if how is not None:
+            return self.complete(how)
+        polyhedra, seconds = self.budget.max_polyhedra, self.budget.max_seconds
+        is_long = self.search.num_steps >= polyhedra
+        ended = f"{polyhedra:,} polyhedra" if is_long else f"{seconds:g} s"
+        return self.outer(f"the budget of {ended} ended")
+
+    def follow(self) -> str | None:
+        """Run the search; return why nothing is missing, or None if something may be."""
         seconds, polyhedra = self.budget.max_seconds, self.budget.max_polyhedra
         end = self.time_at(SEARCH if self.budget.on_budget == "outer" else 1.0)
         self.search.run(FIRST_LOOK * seconds, polyhedra)
@@ -139,13 +150,22 @@ class _Task:
             # Some searches never terminate, although all outcomes are found early.
             cover = self.enclosed(self.joined, time.monotonic() + FIRST_LOOK * seconds)
             if cover is not None and self.adds_nothing(cover):
-                return self.complete("a set that no motion leaves adds nothing to what was found")
+                self.cover = cover
+                return "a set that no motion leaves adds nothing to what was found"
             self.search.run(end - time.monotonic(), polyhedra)
-        if self.search.is_complete:
-            return self.complete("every order of events was followed to its end")
-        is_long = self.search.num_steps >= polyhedra
-        ended = f"{polyhedra:,} polyhedra" if is_long else f"{seconds:g} s"
-        return self.outer(f"the budget of {ended} ended")
+        if not self.search.is_complete:
+            return None
+        known = self.search.known.items()
+        self.cover = {cell: [node.reached for node in nodes] for cell, nodes in known}
+        return "every order of events was followed to its end"
+
+    def enclose(self) -> None:
+        """Look for polyhedra that no motion leaves, in stages, and keep them as the cover."""
+        stages = ((self.closed, CLOSING), (self.coarsely_closed, COARSE), (self.joined, JOINING))
+        for find, share in stages:
+            self.cover = self.enclosed(find, self.time_at(share))
+            if self.cover is not None:
+                return
 
     def check_rank(self) -> None:
         """Raise an error if contacts are neither dependent nor independent enough."""
@@ -242,12 +262,9 @@ class _Task:
                 "sample with carom.Routh",
                 self.problem,
             )
-        stages = ((self.closed, CLOSING), (self.coarsely_closed, COARSE), (self.joined, JOINING))
-        covers = (
-            self.enclosed(find, self.time_at(share))
-            for find, share in (() if self.too_much else stages)
-        )
-        cover = next((cover for cover in covers if cover is not None), None)
+        if not self.too_much:
+            self.enclose()
+        cover = self.cover
         bounds = self.bounds(self.search if cover else self.energetic())
         if cover is None:
             how = (
