@@ -2,12 +2,60 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
+
 from carom import proofs
+from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
+from carom.typing import FloatArray
 
-AnyCertificate = proofs.Certificate
+if TYPE_CHECKING:
+    from carom.reach.certificate import CoverCertificate
+
+AnyCertificate = Union[proofs.Certificate, "CoverCertificate"]
+"""Multipliers for all outcomes at once, or polyhedra that motions cannot leave."""
 
 
-def check(problem: ImpactProblem, certificate: AnyCertificate, max_seconds: float) -> None:
-    """Check that a certificate proves its claim about an impact, or raise InvalidCertificate."""
-    proofs.check(problem, certificate)
+def check(
+    problem: ImpactProblem,
+    certificate: AnyCertificate,
+    direction: FloatArray,
+    impulse_weights: FloatArray,
+    proved: float,
+    max_seconds: float,
+) -> None:
+    """Check that a certificate proves a bound, or raise InvalidCertificate."""
+    if isinstance(certificate, proofs.Certificate):
+        about = (certificate.direction, certificate.impulse_weights)
+        if about != (_exactly(direction), _exactly(impulse_weights)):
+            raise InvalidCertificate("direction: the certificate is about another one")
+        proofs.check(problem, certificate)
+        bound = float(certificate)
+    else:
+        from carom.reach.certificate import check
+
+        if np.any(impulse_weights):
+            raise InvalidCertificate("impulse_weights: polyhedra say nothing of impulses")
+        bound = claimed_bound(problem, certificate, direction)
+        check(problem, certificate, max_seconds)
+    if not bound <= proved:
+        raise InvalidCertificate("proved: smaller than the bound of the certificate")
+
+
+def claimed_bound(
+    problem: ImpactProblem, certificate: CoverCertificate, direction: FloatArray
+) -> float:
+    """Return what polyhedra claim of direction . v, rounded up to a float."""
+    from carom.reach.certificate import velocity_bound
+
+    bound = velocity_bound(problem, certificate, direction)
+    rounded = float(bound)
+    return rounded if rounded >= bound else math.nextafter(rounded, math.inf)
+
+
+def _exactly(values: FloatArray) -> tuple[Fraction, ...]:
+    return tuple(Fraction(float(x)) for x in values)

@@ -72,8 +72,10 @@ class Extreme(Saved):
         Raises:
             InvalidCertificate: The certificate does not prove the bound.
         """
-        if self.certificate is not None:
-            check(self.problem, self.certificate, max_seconds)
+        if self.certificate is None:
+            return
+        about = self.direction, self.impulse_weights, self.proved
+        check(self.problem, self.certificate, *about, max_seconds)
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from carom import checks
-from carom.extremes.certificates import AnyCertificate
+from carom.errors import ImpactNotResolved
+from carom.extremes.certificates import AnyCertificate, claimed_bound
 from carom.extremes.extreme import Extreme, Extremes
 from carom.extremes.quantity import Quantity, quantities
+from carom.extremes.sets import exact_path, proved_energy, sampled_energy_path
+from carom.laws.routh_exact import RouthExact
 from carom.outcomes.path import ImpactPath
+from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.proofs import prove
-from carom.stepping import ExtremeSearch
-from carom.typing import ArrayLike, FloatArray
+from carom.proofs import Prover
+from carom.stepping import ExtremeSearch, nothing_acts
+from carom.typing import ArrayLike
 
-SHARE_OF_SEARCH = 0.4
-"""Share of the time for motions that reach extremes, where the exact set is not complete."""
+if TYPE_CHECKING:
+    from carom.reach.certificate import CoverCertificate
+
+FOLLOWING = 0.5
+"""Share of the time in which all outcomes are followed, if the contacts are few."""
+
+SEARCHING = 0.85
+"""Share of the time after which the search for motions ends; proofs come last."""
 
 
 @overload
@@ -92,36 +105,94 @@ class _Task:
         problem = self.problem
         if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
             return [self._unmoved(each) for each in self.asked]
-        paths = self._reached()
-        return [self._extreme(*pair) for pair in zip(self.asked, paths, strict=True)]
+        if not problem.v_pre.any():
+            raise nothing_acts(problem)
+        exact, covers = self._follow()
+        paths = [None if exact is None else exact_path(exact, each) for each in self.asked]
+        missing = [k for k, path in enumerate(paths) if path is None]
+        for k, path in zip(missing, self._search([self.asked[k] for k in missing]), strict=True):
+            paths[k] = path
+        found = zip(self.asked, paths, covers, strict=True)
+        return [self._extreme(*each, exact) for each in found]  # type: ignore[arg-type]
 
     def _unmoved(self, quantity: Quantity) -> Extreme:
-        nothing = np.zeros((0, len(self.problem.J)))
-        path = ImpactPath.of_impulses(self.problem, nothing)
+        path = ImpactPath.of_impulses(self.problem, np.zeros((0, len(self.problem.J))))
         value = quantity.value(self.problem, np.zeros(len(self.problem.J)))
-        return self._make(quantity, value, path, value, None, (STAYS,))
+        return self._make(quantity, path, value, value, None, (STAYS,))
 
-    def _reached(self) -> list[FloatArray]:
-        """Return the impulses (n, c) of a motion for each quantity [N s]."""
-        problem = self.problem
+    def _follow(self) -> tuple[PolyhedralSet | None, Sequence[CoverCertificate | None]]:
+        """Try to compute all outcomes; return what that proves of each quantity."""
+        # In space an exact set has k friction directions, not the round cone.
+        if self.problem.num_tangents > 1 or find_spec("ppl") is None:
+            return None, [None] * len(self.asked)
+        from carom.reach.proving import prove_bounds
+        from carom.reach.solve import Budget
+
+        law = RouthExact()
+        seconds = FOLLOWING * self.max_seconds
+        budget = Budget(seconds, law.max_polyhedra, "outer", law.zero, law.grid)
+        directions = np.array([each.direction for each in self.asked])
+        return prove_bounds(self.problem, directions, budget)
+
+    def _search(self, asked: list[Quantity]) -> list[ImpactPath]:
+        """Return motions that go far in some quantities."""
+        linear = [each for each in asked if not each.energy]
+        found = iter(self._linear(linear) if linear else [])
+        return [
+            sampled_energy_path(self.problem, each.energy, self.seed) if each.energy else next(found)
+            for each in asked
+        ]
+
+    def _linear(self, asked: list[Quantity]) -> list[ImpactPath]:
+        """Return motions that go far in some velocities or impulses."""
+        problem, deadline = self.problem, self.begin + SEARCHING * self.max_seconds
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
-        objectives = np.array([each.objective(problem) * units for each in self.asked])
+        objectives = np.array([each.objective(problem) * units for each in asked])
         search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
-        search.run(self.begin + SHARE_OF_SEARCH * self.max_seconds)
-        return [motion.impulses * units for motion in search.motions()]
+        search.run(deadline)
+        if search.motions is None:
+            raise ImpactNotResolved(
+                "no motion was found that ends: contacts may press against each other; see what "
+                "carom.check says of the friction cone",
+                problem,
+            )
+        return [
+            ImpactPath.of_impulses(problem, motion.impulses * units, is_straight=True)
+            for motion in search.motions
+        ]
 
-    def _extreme(self, quantity: Quantity, impulses: FloatArray) -> Extreme:
-        problem = self.problem
-        path = ImpactPath.of_impulses(problem, impulses, is_straight=True)
-        reached = quantity.value(problem, impulses.sum(axis=0))
-        certificate = prove(problem, quantity.direction, quantity.impulse_weights)
-        return self._make(quantity, reached, path, float(certificate), certificate, ())
+    def _extreme(
+        self,
+        quantity: Quantity,
+        path: ImpactPath,
+        cover: CoverCertificate | None,
+        exact: PolyhedralSet | None,
+    ) -> Extreme:
+        impulses = np.concatenate([path.lambda_n[..., None], path.lambda_t], axis=2)
+        reached = quantity.value(self.problem, impulses.sum(axis=0).ravel())
+        if quantity.energy:
+            proved, note = proved_energy(self.problem, quantity, reached, exact)
+            return self._make(quantity, path, reached, proved, None, (note,))
+        basic = self._prover.prove(quantity.direction, quantity.impulse_weights)
+        certificate: AnyCertificate | None = basic
+        proved, notes = float(basic), ()
+        if cover is not None and not quantity.impulse_weights.any():
+            claimed = claimed_bound(self.problem, cover, quantity.direction)
+            if claimed < proved:
+                certificate, proved = cover, claimed
+        if math.isinf(proved):
+            certificate, notes = None, (f"{quantity.name}: no bound: {basic.reason}",)
+        return self._make(quantity, path, reached, proved, certificate, notes)
+
+    @cached_property
+    def _prover(self) -> Prover:
+        return Prover(self.problem)
 
     def _make(
         self,
         quantity: Quantity,
-        reached: float,
         path: ImpactPath,
+        reached: float,
         proved: float,
         certificate: AnyCertificate | None,
         notes: tuple[str, ...],

@@ -86,11 +86,11 @@ class ExtremeSearch:
             if time.monotonic() > deadline:
                 return
 
-    def motions(self) -> list[Motion]:
-        """Return the best motions; an error says if there is none."""
-        if any(each is None for each in self.best):
-            raise ValueError("no legal motion was found")
-        return [each for each in self.best if each is not None]
+    @property
+    def motions(self) -> list[Motion] | None:
+        """Return the best motions, or None if none was found that ends."""
+        found = [each for each in self.best if each is not None]
+        return found if len(found) == len(self.best) else None
 
     @property
     def values(self) -> FloatArray:

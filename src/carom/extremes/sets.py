@@ -1,0 +1,65 @@
+"""Extremes in sets of outcomes: exact ones, and samples for the energy kept."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from carom.extremes.quantity import Quantity
+from carom.laws.routh import Routh
+from carom.outcomes.path import ImpactPath
+from carom.outcomes.polyhedral import PolyhedralSet
+from carom.problem import ImpactProblem
+from carom.typing import FloatArray
+
+TOGETHER = 1e6
+"""Weight of the equation by which the shares of vertices add up to one."""
+
+NUM_SAMPLES = 2**14
+
+
+def exact_path(exact: PolyhedralSet, quantity: Quantity) -> ImpactPath | None:
+    """Return a path to the extreme of the exact set; None for impulses, of which it knows none."""
+    if quantity.impulse_weights.any():
+        return None
+    v = (
+        energy_extreme(exact, quantity.energy)
+        if quantity.energy
+        else exact.maximizer(quantity.direction)
+    )
+    return exact.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+
+
+def energy_extreme(exact: PolyhedralSet, sign: int) -> FloatArray:
+    """Return the outcome (nv,) with the largest (1) or least (-1) energy."""
+    problem = exact.problem
+    if sign > 0:
+        # A convex function is largest at a vertex.
+        return np.asarray(exact.v_post[problem.kinetic_energy(exact.v_post).argmax()])
+    root = np.linalg.cholesky(problem.M).T
+    found = []
+    for polytope in exact.polytopes:
+        corners = np.array(polytope.vertices, dtype=np.float64)
+        rows = np.vstack([root @ corners.T, np.full(len(corners), TOGETHER * problem.energy_norm)])
+        right = np.append(np.zeros(len(root)), TOGETHER * problem.energy_norm)
+        shares = nnls(rows, right)[0]
+        found.append(shares @ corners / shares.sum())
+    return np.asarray(min(found, key=lambda v: float(problem.kinetic_energy(v))))
+
+
+def sampled_energy_path(problem: ImpactProblem, sign: int, seed: int) -> ImpactPath:
+    """Return the path to the sample with the largest (1) or least (-1) energy."""
+    outcomes = Routh(NUM_SAMPLES, seed=seed).resolve(problem)
+    return outcomes.path(int((sign * problem.kinetic_energy(outcomes.v_post)).argmax()))
+
+
+def proved_energy(
+    problem: ImpactProblem, quantity: Quantity, reached: float, exact: PolyhedralSet | None
+) -> tuple[float, str]:
+    """Return a bound on the energy kept or its negative, and why it holds."""
+    if exact is not None:
+        return reached, "the energy of all outcomes is known from the exact set"
+    if quantity.energy < 0:
+        return 0.0, "the least energy is bounded by zero only"
+    before = float(problem.kinetic_energy(problem.v_pre))
+    return before, "the largest energy is bounded by the energy before the impact only"
