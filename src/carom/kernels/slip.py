@@ -9,6 +9,7 @@ turns by Keller's equation, which `slip_steps` follows with error control.
 import numpy as np
 
 from carom.kernels.jit import inlined, kernel
+from carom.kernels.linear import norm_inf
 from carom.kernels.slip_advance import NONE, advance
 from carom.kernels.slip_aim import aim
 from carom.kernels.slip_phase import IDLE, SMOOTH, Work, begin_phase
@@ -123,10 +124,7 @@ def _follow_phases(A, mu, u, total, rates, share, aims, work, log, num_logged):
             is_new = True
             continue
         if is_first and share < 1.0:
-            largest = 0.0
-            for k in range(len(u)):
-                largest = max(largest, abs(u[k]))
-            length = share * (to_stop if to_stop < np.inf else largest / fastest)
+            length = share * (to_stop if to_stop < np.inf else norm_inf(u) / fastest)
         is_first = False
         if position >= aim_at:
             aim_at, aim_again = position + 0.5 * to_stop, position + 0.05 * to_stop
