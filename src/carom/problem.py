@@ -57,8 +57,8 @@ class ImpactProblem(Saved):
         (1.01, 1.01)
         >>> ball.contact_velocity(ball.v_pre).tolist(), ball.J.tolist()
         ([[-1.0, 0.1]], [[0.0, 1.0], [1.0, 0.0]])
-        >>> ball.is_colliding(ball.v_pre), ball.starts_at_rest
-        (True, False)
+        >>> ball.is_colliding(ball.v_pre), ball.stays, ball.starts_at_rest
+        (True, False, False)
         >>> ball.velocity_after(np.array([3.0, 0.0])).round(9).tolist()
         [0.1, 0.5]
 
@@ -194,6 +194,11 @@ class ImpactProblem(Saved):
         units = np.repeat(self.space.velocity_unit, self.space.width)
         v_c = self.J @ self.v_pre / units
         return np.where(np.abs(v_c) < COLLIDING, 0.0, v_c)
+
+    @cached_property
+    def stays(self) -> bool:
+        """Return whether nothing happens, because no contact approaches or may act."""
+        return not self.without_collision and not self.is_colliding(self.v_pre)
 
     @cached_property
     def starts_at_rest(self) -> bool:

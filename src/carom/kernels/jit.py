@@ -41,7 +41,9 @@ kernel = _compiler(error_model="numpy", nogil=True)
 """Compiled once and kept on disk; with IEEE division, so that loops can be vectorized; free of
 Python's lock, so that threads run kernels side by side."""
 
-inlined = _compiler(error_model="numpy", nogil=True, forceinline=True, _nrt=False)
+INLINED = {"error_model": "numpy", "nogil": True, "forceinline": True, "_nrt": False}
+
+inlined = _compiler(**INLINED)
 """The same for the parts of a hot loop: handing over a dozen arrays costs more than they do.
 `_nrt=False` leaves out the counting of references. So such a function may hand its arrays on for
 free, but must neither make nor return one."""

@@ -37,6 +37,9 @@ that take turns may set each other back for ever; where they converge to, all st
 
 MOST_STRETCHES = 200
 
+INTEGRATED = 1e-7
+"""Largest relative residual with which a motion in space is accepted, where slip is integrated."""
+
 STRIDE = 64
 """Random numbers per stretch; more than 120 contacts share some."""
 
@@ -107,7 +110,8 @@ def _is_physical(A, start, u, total, width, m):
         # The work of an impulse is its product with the mean of velocities before and after.
         gain += 0.5 * total[k] * (start[k] + end)
         size = max(size, abs(end))
-    return error <= RESIDUAL * (1.0 + size) and gain <= RESIDUAL
+    limit = RESIDUAL if len(width) == 2 else INTEGRATED
+    return error <= limit * (1.0 + size) and gain <= limit
 
 
 @inlined

@@ -22,7 +22,7 @@ FIRST_NUMBER = 2**44
 NUM_PER_SEARCH = 2**32
 
 SAME = 1e-9
-"""Relative difference of values below which plans count as one, so that a population stays mixed."""
+"""Relative difference of values below which plans count as one, to keep a population mixed."""
 
 FINEST = 5.0
 """A change of how far a stretch goes is 10 to minus this at the least, so that ends are met."""
@@ -68,7 +68,10 @@ def _copy_rows(plans, source, first, count, plan, at, m):
 @inlined
 def _make_child(plans, lengths, mu, plan, key, m):
     """Write a changed plan; return its number of rows, beyond which it goes on at random."""
-    best = int(uniform(key, 0) ** 2 * len(lengths))
+    count = 0
+    while count < len(lengths) and lengths[count] > 0:
+        count += 1
+    best = int(uniform(key, 0) ** 2 * count)
     kind, where = uniform(key, 1), uniform(key, 2)
     length = lengths[best]
     r = int(where * length)
@@ -83,7 +86,7 @@ def _make_child(plans, lengths, mu, plan, key, m):
         planned = _copy_rows(plans, best, r, length - r, plan, r + 1, m)
         _change_row(plan, r, mu, key, 8, m)
     elif kind < 0.9:
-        other = int(uniform(key, 3) * len(lengths))
+        other = int(uniform(key, 3) * count)
         s = int(uniform(key, 4) * lengths[other])
         planned = _copy_rows(plans, other, s, lengths[other] - s, plan, r, m)
     else:
@@ -123,8 +126,8 @@ def _join(plans, lengths, values, plan, length, value, m):
 
 @kernel
 def search(
-    A, mu, start, seed, number, q, elite, size, totals, statuses, events, log_last, log, logged,
-    width, m,
+    A, mu, start, seed, number, q, elite, known, lengths_known, size, totals, statuses, events,
+    log_last, log, logged, width, m,
 ):  # fmt: skip
     """Search for the largest q . impulse.
 
@@ -134,6 +137,8 @@ def search(
         number: Number of this search, by which its motions differ from those of others.
         q: (c,) the objective.
         elite: (k,) numbers of the random motions to begin with.
+        known: (p, rows, m + 2) plans to begin with as well.
+        lengths_known: (p,) their numbers of rows.
         size: Number of plans in the population.
         totals, statuses, events: As of `run_random`, one row per new motion.
         log_last: Whether to log the last motion, and no other.
@@ -148,10 +153,15 @@ def search(
     values = np.full(size, -np.inf)
     no_log = log[:0]
     first = FIRST_NUMBER + number * NUM_PER_SEARCH
-    for e in range(len(elite) + len(statuses)):
-        own = e - len(elite)
-        key, planned = stream(seed, elite[e] if own < 0 else first + own), 0
-        if own >= 0 and lengths[-1] > 0:
+    num_first = len(elite) + len(known)
+    for e in range(num_first + len(statuses)):
+        own = e - num_first
+        key, planned = stream(seed, elite[e] if e < len(elite) else first + max(own, 0)), 0
+        if own < 0 and e >= len(elite):
+            planned = _copy_rows(
+                known, e - len(elite), 0, lengths_known[e - len(elite)], plan, 0, m
+            )
+        elif own >= 0 and lengths[0] > 0:
             planned = _make_child(plans, lengths, mu, plan, key, m)
         is_logged = log_last and own == len(statuses) - 1
         status, count, length = run_motion(

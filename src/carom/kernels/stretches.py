@@ -3,7 +3,7 @@
 from numba.extending import overload
 
 from carom.kernels import slip, stretch
-from carom.kernels.jit import inlined
+from carom.kernels.jit import INLINED, inlined
 
 
 @inlined
@@ -47,7 +47,7 @@ def _follow_space(A, mu, u, total, rates, share, aims, work, log, logged, width,
 
 @overload(
     follow_stretch,
-    jit_options={"error_model": "numpy", "nogil": True, "forceinline": True, "_nrt": False},
+    jit_options=INLINED,  # type: ignore[arg-type]
 )
 def _follow(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
     return _follow_plane if width.count == 2 else _follow_space

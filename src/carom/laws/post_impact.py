@@ -20,7 +20,7 @@ def post_impact_set(
 
     Args:
         problem: The impact.
-        max_seconds: Time budget of the exact set [s]; an outer set may take twice that in addition.
+        max_seconds: Time budget of the exact or outer set [s]; samples come in addition.
         seed: Seed of the samples.
 
     Returns:

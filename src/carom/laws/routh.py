@@ -8,10 +8,10 @@ from typing import final
 import numpy as np
 
 from carom import checks, stepping
-from carom.contact_space import impulse_basis
 from carom.errors import ImpactNotResolved, InvalidOption
 from carom.kernels.tolerances import RESIDUAL
 from carom.laws.law import ImpactLaw
+from carom.laws.sample_replay import SampleReplay
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
@@ -19,18 +19,9 @@ from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 JUDGED_AT_ONCE = 2**16
-LEAST_STEPS = 1000
-MOST_STEPS = 2**31 - 1
-
-PERSISTENT = "persistent"
-"""Default of `draw`."""
 
 STEP_OPTIONS = ("step_impulse", "max_steps", "draw", "selection", "points", "epsilon")
 """Options of the paper's steps; naming one of them selects these."""
-
-WHOLE_IMPACTS = 100
-"""Impulse budget per sample, in multiples of the stopping impulse. On the paper's scenes, the
-longest of thousands of samples takes 10 to 20."""
 
 
 @final
@@ -44,9 +35,9 @@ class Routh(ImpactLaw):
     search for extreme contact velocities, which random motions seldom reach.
 
     With `step_impulse`, or any other option of steps, samples follow the paper instead, in implicit
-    steps with an error proportional to h: where contacts change from sliding to sticking, such samples can leave the
-    set, by some per cent of the impact's speed at the largest h. In space, friction then acts along
-    the k directions of the problem.
+    steps with an error proportional to h: where contacts change from sliding to sticking, such
+    samples can leave the set, by some per cent of the impact's speed at the largest h. In space,
+    friction then acts along the k directions of the problem.
 
     Sample i of a seed is the same on any number of threads. If `problem.without_collision` and no
     contact approaches, contacts at rest act first.
@@ -157,7 +148,7 @@ class Routh(ImpactLaw):
         finished = statuses == stepping.FINISHED
         ends = np.flatnonzero(finished)
         impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
-        stays = _stays(problem)
+        stays = problem.stays
         return SampledSet(
             problem=problem,
             law=self._name(),
@@ -170,7 +161,7 @@ class Routh(ImpactLaw):
             v_unfinished=problem.velocity_after(totals[~finished]),
             unfinished=self._reasons(statuses),
             holdout=holdout,
-            step_impulse=self._step(problem) if self.takes_steps and not stays else None,
+            step_impulse=None if stays else self._step(problem),
             numbers=ends,
             origin=replace(self, progress=None),
         )
@@ -183,7 +174,8 @@ class Routh(ImpactLaw):
         """Return the name of the law and of its samples."""
         if not self.takes_steps:
             return "Routh, exact motions"
-        return f"Routh, {'points' if self.points is not None else self.draw or PERSISTENT} draws"
+        draw = "points" if self.points is not None else self.draw or "persistent"
+        return f"Routh, {draw} draws"
 
     def _notes(self, sampler: stepping.AnySampler) -> tuple[str, ...]:
         """Return what part of the samples is not random."""
@@ -198,7 +190,7 @@ class Routh(ImpactLaw):
     def _prepare(self, problem: ImpactProblem) -> stepping.AnySampler:
         if self.takes_steps:
             return stepping.prepare_sampler(problem, self._rule(problem), self.num_samples)
-        share = 0.0 if self.until is not None or _stays(problem) else self.extremes
+        share = 0.0 if self.until is not None or problem.stays else self.extremes
         return stepping.prepare_motions(problem, self.seed, self.num_samples, share)
 
     def _run(
@@ -211,7 +203,7 @@ class Routh(ImpactLaw):
             if report is not None:
                 report(first + done, first + all_)
 
-        if _stays(problem):
+        if problem.stays:
             runs = stepping.nothing_happens(problem, count)
         else:
             runs = stepping.begin_at(sampler, first).run(count, self.num_threads, progress)
@@ -255,6 +247,12 @@ class Routh(ImpactLaw):
         totals, statuses, steps = (np.concatenate(part) for part in zip(*batches, strict=True))
         return (totals, statuses, steps), holdout
 
+    def _step(self, problem: ImpactProblem) -> float | None:
+        """Return the step h, or None for exact motions [N s]."""
+        if not self.takes_steps:
+            return None
+        return self.step_impulse or stepping.stopping_impulse(problem)
+
     def _goal(self, until: tuple[float, float, float]) -> stepping.Goal:
         if self.points is not None:
             raise InvalidOption("until: expected draws, got points, which cannot be continued")
@@ -271,66 +269,25 @@ class Routh(ImpactLaw):
             ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
         law = replace(self, num_samples=1, seed=seed, progress=None, until=None)
-        if _stays(problem):
-            return ImpactPath.of_impulses(problem, np.zeros((0, len(problem.J))))
         if self.points is not None:
             row = int(np.random.default_rng(seed).integers(len(self.points)))
             law = replace(law, points=self.points[row : row + 1])
-        sampler = law._prepare(problem)
-        runs, record = sampler.draw()
+        replay = law.replay(problem)
+        if problem.stays:
+            return replay.path(0, 0)
+        runs, record = replay.sampler.draw()
         num_steps = int(law._judge(problem, *runs)[2][0])
-        if isinstance(sampler, stepping.MotionSampler):
-            return _motion_path(problem, record)
         if num_steps > len(record):
-            record = sampler.record(0, num_steps)
-        return _path(problem, record[:num_steps])
+            return replay.path(0, num_steps)
+        return replay.path_of(record[:num_steps])
 
     def sampler(self, problem: ImpactProblem) -> stepping.Sampler:
         """Prepare the kernels for a problem that collides."""
         return stepping.Sampler.prepare(problem.space, self._rule(problem), self.num_samples)
 
     def _rule(self, problem: ImpactProblem) -> stepping.Rule:
-        """Return the start and the steps of samples, dimensionless."""
-        space = problem.space
-        m = space.num_contacts
-        points = np.empty((0, 0)) if self.points is None else self.points
-        if self.points is not None and points.shape[1] % m:
-            raise InvalidOption(
-                f"points: expected a multiple of {m} columns, one per contact and step, got "
-                f"{points.shape[1]}"
-            )
-        step = self._step(problem)
-        return stepping.Rule(
-            v_c=problem.start,
-            caps=step / space.impulse_unit,
-            last_caps=self._last_impulse(problem) / space.impulse_unit,
-            max_steps=self._max_steps(problem) if self.points is None else points.shape[1] // m,
-            draw=stepping.DRAWS[self.draw or PERSISTENT]
-            if self.points is None
-            else stepping.POINTS,
-            selection=stepping.SELECTIONS[self.selection or "random"],
-            seed=int(self.seed),
-            points=points,
-        )
-
-    def _step(self, problem: ImpactProblem) -> float:
-        """Return h [N s]."""
-        return self.step_impulse or float(problem.space.impulse_unit.max())
-
-    def _max_steps(self, problem: ImpactProblem) -> int:
-        if self.max_steps is not None:
-            return self.max_steps
-        many = WHOLE_IMPACTS * float(problem.space.impulse_unit.max()) / self._step(problem)
-        return int(min(max(LEAST_STEPS, np.ceil(many)), MOST_STEPS))
-
-    def _last_impulse(self, problem: ImpactProblem) -> float:
-        """Return epsilon / (3 psi) of Algorithm 2, with psi as in its first line [N s]."""
-        m = problem.num_contacts
-        basis = impulse_basis(m, problem.space.directions)
-        largest = np.linalg.norm(problem.impulse_to_velocity @ basis, ord=2)
-        psi = largest * m * (1.0 + problem.mu.max()) + 1.0
-        epsilon = self.epsilon or 1e-6 * float(np.linalg.norm(problem.v_pre))
-        return epsilon / (3.0 * psi)
+        options = {name: getattr(self, name) for name in STEP_OPTIONS}
+        return stepping.step_rule(problem, self.seed, **options)
 
     def _reasons(self, statuses: IntArray) -> tuple[str, ...]:
         reasons = []
@@ -378,43 +335,3 @@ def _check_points(points: ArrayLike) -> FloatArray:
     if not ((array >= 0.0) & (array <= 1.0)).all():
         raise InvalidOption("points: expected numbers from 0 to 1")
     return array
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class SampleReplay:
-    """Run samples of a problem again by their numbers."""
-
-    problem: ImpactProblem
-    sampler: stepping.AnySampler
-
-    def path(self, number: int, num_steps: int) -> ImpactPath:
-        """Return the path of a sample, given its number and its number of steps."""
-        if _stays(self.problem):
-            return ImpactPath.of_impulses(self.problem, np.zeros((0, len(self.problem.J))))
-        record = self.sampler.record(number, num_steps)
-        if isinstance(self.sampler, stepping.MotionSampler):
-            return _motion_path(self.problem, record)
-        return _path(self.problem, record)
-
-
-def _stays(problem: ImpactProblem) -> bool:
-    """Return whether nothing happens, because no contact approaches or may act."""
-    return not problem.is_colliding(problem.v_pre) and not problem.without_collision
-
-
-def _motion_path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:
-    """Return the path of an exact motion from the impulses of its straight pieces."""
-    units = np.repeat(problem.space.impulse_unit, problem.space.width)
-    return ImpactPath.of_impulses(problem, record * units, is_straight=True)
-
-
-def _path(problem: ImpactProblem, record: FloatArray) -> ImpactPath:
-    """Return the path of a sample from what each of its steps did."""
-    m, c, space = problem.num_contacts, len(problem.J), problem.space
-    return ImpactPath.of_impulses(
-        problem,
-        record[:, c : 2 * c] * np.repeat(space.impulse_unit, space.width),
-        (stepping.mode_names(row, space.directions) for row in record[:, 2 * c + m : -1]),
-        record[:, 2 * c : 2 * c + m] * space.impulse_unit,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import final
@@ -16,17 +15,8 @@ from carom.laws.law import ImpactLaw
 from carom.laws.routh import Routh
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
 from carom.stepping import nothing_acts
-
-SMALL_STEP = 0.01
-"""Step of the samples inside an outer set, and about their error, in stopping impulses."""
-
-MOST_STEPS = 100_000
-
-FIRST_SAMPLES = 64
-"""Number of samples that are timed to see how many the budget allows."""
 
 
 @final
@@ -101,8 +91,7 @@ class RouthExact(ImpactLaw):
             raise nothing_acts(problem)
         if outcomes.is_complete:
             return outcomes
-        # With too many contacts for a search, small steps would take minutes.
-        return replace(outcomes, inner=self._samples(problem, outcomes.num_polyhedra > 0))
+        return replace(outcomes, inner=Routh(self.num_samples, seed=self.seed).resolve(problem))
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Draw one outcome as `PolyhedralSet.sample` does, and return the path to it.
@@ -126,19 +115,3 @@ class RouthExact(ImpactLaw):
             )
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
-
-    def _samples(self, problem: ImpactProblem, in_small_steps: bool) -> SampledSet:
-        """Return samples, in small steps as many as max_seconds allows."""
-        routh = Routh(self.num_samples, seed=self.seed)
-        if not in_small_steps:
-            return routh.resolve(problem)
-        step = SMALL_STEP * float(problem.space.impulse_unit.max())
-        routh = replace(routh, step_impulse=step, max_steps=MOST_STEPS)
-        few = min(FIRST_SAMPLES, self.num_samples)
-        # Compiles and prepares, which shall not be timed.
-        replace(routh, num_samples=1).resolve(problem)
-        begin = time.monotonic()
-        replace(routh, num_samples=few).resolve(problem)
-        allowed = int(few * self.max_seconds / (time.monotonic() - begin))
-        number = min(max(allowed, few), self.num_samples)
-        return replace(routh, num_samples=number).resolve(problem)

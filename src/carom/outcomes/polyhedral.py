@@ -34,8 +34,7 @@ class PolyhedralSet(OutcomeSet):
             which contains all outcomes and possibly more.
         notes: Remarks on how the set was found, rounded and snapped to zero, one sentence each.
         num_polyhedra: Number of polyhedra that the search kept, intermediate ones included.
-        inner: Samples inside an outer set, with a step of a hundredth of the impact, or with many
-            contacts the default step of `Routh`. None if the set is complete.
+        inner: Samples inside an outer set, by exact motions.
         origin: Record of the search, from which paths to outcomes are computed.
         v_post: (n, nv) vertices of all polytopes.
 

@@ -22,7 +22,7 @@ ROUNDED = "rounding: "
 
 def why_nothing_happens(problem: ImpactProblem) -> str | None:
     """Return why nothing happens and what may be wrong, or None if something does."""
-    if problem.without_collision or problem.is_colliding(problem.v_pre):
+    if not problem.stays:
         return None
     parting = problem.J_n @ problem.v_pre > STICKING * problem.space.velocity_unit
     hint = " (J_n v < 0 would approach: is the sign of J_n right?)" if parting.any() else ""

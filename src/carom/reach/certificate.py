@@ -147,7 +147,7 @@ def velocity_bound(
 
 
 def in_coordinates(inclusion: Inclusion, direction: FloatArray) -> tuple[Exact, mpq]:
-    """Return form (d,) and offset with direction . v = form . y + offset on reachable velocities."""
+    """Return form (d,) and offset: direction . v = form . y + offset on reachable velocities."""
     exact = exactly(direction)
     form = exact @ inclusion.lift
     return form, exact @ inclusion.v_start - form @ inclusion.y_start

@@ -22,6 +22,7 @@ from carom.outcomes.kinds import describe_signs
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.problem import ImpactProblem
+from carom.proofs import Prover
 from carom.reach.check import Cover, is_closed, is_inside
 from carom.reach.closing import LITTLE, Closing
 from carom.reach.energetic import continued
@@ -77,7 +78,7 @@ class Budget:
 
 def solve(problem: ImpactProblem, budget: Budget) -> PolyhedralSet | None:
     """Return all outcomes, or an outer set without samples; None if contacts at rest cannot act."""
-    if not problem.is_colliding(problem.v_pre) and not problem.without_collision:
+    if problem.stays:
         return nothing_happens(problem)
     if not problem.v_pre.any():
         return None
@@ -262,7 +263,8 @@ class Task:
                 "sample with carom.Routh",
                 self.problem,
             )
-        if not self.too_much:
+        # In space a cover holds for the friction directions only, an outer set for the round cone.
+        if not self.too_much and self.problem.num_tangents == 1:
             self.enclose()
         cover = self.cover
         bounds = self.bounds(self.search if cover else self.energetic())
@@ -292,6 +294,8 @@ class Task:
 
     def bounds(self, search: Search) -> list[tuple[Exact, mpq]]:
         """Return proved bounds on the negative and the positive of every contact velocity."""
+        if self.problem.num_tangents > 1:
+            return self.round_bounds()
         state = Unfinished.of(search)
         directions = [sign * row for row in self.inclusion.rows for sign in (-1, 1)]
         begin, last = time.monotonic(), self.time_at(BOUNDS)
@@ -302,6 +306,17 @@ class Task:
             proof = state.bound(direction, deadline)
             if proof is not None:
                 found.append((direction, proof.bound))
+        return found
+
+    def round_bounds(self) -> list[tuple[Exact, mpq]]:
+        """Return the same in space: for the round cone, whatever the friction directions are."""
+        prover = Prover(self.problem)
+        found = []
+        for row, form in zip(self.problem.J, self.inclusion.rows, strict=True):
+            for sign in (-1, 1):
+                bound = prover.prove(sign * row).bound
+                if bound is not None:
+                    found.append((sign * form, mpq(bound)))
         return found
 
     def set_of(

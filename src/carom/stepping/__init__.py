@@ -7,18 +7,19 @@ that is new. `modes_and_impulses` are all solutions of one step, `solve_simultan
 of all contacts at once. Samplers hold arrays only and can be pickled.
 """
 
-from carom.kernels.draws import POINTS
 from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.stepping.at_rest import change_velocity, nothing_acts, prepare_sampler
 from carom.stepping.extreme_motions import ExtremeSearch
 from carom.stepping.motions import MotionSampler, prepare_motions
 from carom.stepping.parallel import Progress, Runs, nothing_happens
 from carom.stepping.pieces import mode_names, modes_and_impulses
+from carom.stepping.rule import step_rule, stopping_impulse
 from carom.stepping.sampler import DRAWS, SELECTIONS, Sampler
 from carom.stepping.simultaneous import solve_simultaneous
 from carom.stepping.until import AnySampler, Goal, begin_at, draw_until, whole_turns
 
-__all__ = ["DRAWS", "FAILED", "FINISHED", "POINTS", "SELECTIONS", "UNFINISHED", "AnySampler"]
+__all__ = ["DRAWS", "FAILED", "FINISHED", "SELECTIONS", "UNFINISHED", "AnySampler"]
+__all__ += ["step_rule", "stopping_impulse"]
 __all__ += ["ExtremeSearch", "MotionSampler", "nothing_happens", "prepare_motions"]
 __all__ += ["Goal", "Progress", "Rule", "Runs", "Sampler", "begin_at", "change_velocity"]
 __all__ += ["draw_until", "mode_names", "modes_and_impulses", "nothing_acts", "prepare_sampler"]

@@ -7,29 +7,38 @@ neighbouring words, which goes much further. Every motion found is exact, and ca
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.kernels.motions import FINISHED
-from carom.stepping.motions import MotionSampler, best_motions
-from carom.stepping.parallel import empty_results, in_parallel
+from carom.stepping.motions import MotionSampler, Plans, best_motions
+from carom.stepping.parallel import available_cores, empty_results, in_parallel
 from carom.stepping.replay import replay
+from carom.stepping.symmetry import symmetries
 from carom.stepping.word_search import improve
 from carom.stepping.words import approaching, cells_of_path, polish
 from carom.typing import FloatArray, IntArray
 
 NUM_RANDOM = 2**13
-"""Number of random motions of one round."""
+"""Number of random motions of one round, if there is time."""
 
 NUM_SEARCHED = 2**11
-"""Number of motions of one search, in the first round; later ones have up to 16 times as many."""
+"""Number of motions of one search, in the first round; later ones have up to 4 times as many."""
 
 MOST_DOUBLINGS = 2
 
-NUM_POLISHED = 4
+FEWEST = 32
+"""The least number of both."""
+
+SHARE_OF_ROUND = 0.15
+"""Share of the time left that the random motions of a round may take, and its searches likewise."""
+
+NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
 LONGEST_CLIMB = 0.5
@@ -40,6 +49,9 @@ GAIN = 1e-3
 
 PATIENCE = 3
 """Number of rounds in vain after which the search ends."""
+
+SMALL = 1e-12
+"""Relative gain below which a motion is not better than another."""
 
 LEGAL = 1e-9
 """Tolerance of the replay in the plane, where motions have no error but rounding."""
@@ -71,7 +83,17 @@ class ExtremeSearch:
     seen: set[tuple[int, bytes]] = field(default_factory=set)  # words that were polished
 
     def __post_init__(self) -> None:
+        self._known = Plans.none(self.space)
+        self._lock = threading.Lock()
         self.best = [None] * len(self.objectives)
+
+    def warm_up(self) -> None:
+        """Compile what is needed, so that it does not count as time of the search."""
+        sampler = MotionSampler(self.space, self.start, self.seed, 1, 1)
+        totals, statuses, _ = sampler.run(1, 1, None)
+        q = self.objectives[0]
+        runs = empty_results(1, len(self.start))
+        sampler.call_search(0, q, best_motions(totals, statuses, q), runs)
 
     def run(self, deadline: float, max_rounds: int = 2**31) -> None:
         """Search until rounds are in vain or the time is up, with one round at least."""
@@ -99,11 +121,18 @@ class ExtremeSearch:
 
     def _round(self, deadline: float) -> None:
         count = NUM_SEARCHED * 2 ** min(self.num_rounds, MOST_DOUBLINGS)
+        room = SHARE_OF_ROUND * (deadline - time.monotonic()) / self._seconds_per_motion
+        num_random = _between(room, NUM_RANDOM)
+        num_searched = _between(room / len(self.objectives), count)
         # Random motions differ from round to round by their seed.
-        sampler = MotionSampler(
-            self.space, self.start, self.seed + self.num_rounds, NUM_RANDOM, count
+        seed = self.seed + self.num_rounds
+        sampler = MotionSampler(self.space, self.start, seed, num_random, num_searched)
+        totals, statuses, _ = sampler.run(num_random, self.num_threads, None)
+        best = [each.impulses for each in self.best if each is not None]
+        # In space a motion has hundreds of short pieces, which make no plan.
+        self._known = Plans.of_motions(
+            self.space, self.start, best if self.space.width == 2 else []
         )
-        totals, statuses, _ = sampler.run(NUM_RANDOM, self.num_threads, None)
 
         def search(k: int) -> int:
             if self.num_rounds and time.monotonic() > deadline:
@@ -114,30 +143,40 @@ class ExtremeSearch:
 
         for _ in in_parallel(search, range(len(self.objectives)), self.num_threads):
             pass
-        self.num_motions += NUM_RANDOM + count * len(self.objectives)
+        self.num_motions += num_random + num_searched * len(self.objectives)
         self.num_rounds += 1
+
+    @cached_property
+    def _seconds_per_motion(self) -> float:
+        """Return how long a motion takes, on all threads."""
+        sampler = MotionSampler(self.space, self.start, self.seed, FEWEST)
+        begin = time.monotonic()
+        sampler.run(FEWEST, 1, None)
+        threads = self.num_threads or available_cores()
+        return max(time.monotonic() - begin, 1e-6) / FEWEST / threads
 
     def _search(self, k: int, sampler: MotionSampler, elite: IntArray, deadline: float) -> None:
         """Run one search, and polish the words of its best motions."""
         q, c = self.objectives[k], len(self.start)
         before = self.values[k]
         runs = empty_results(sampler.num_per_search, c)
-        sampler.call_search(k, q, elite, runs)
+        sampler.call_search(k, q, elite, runs, plans_known=self._known)
         values = np.where(runs[1] == FINISHED, runs[0] @ q, -np.inf)
         for number in _distinct(values, NUM_POLISHED if self.space.width == 2 else 1):
             log = np.empty((int(runs[2][number]), c))
             again = empty_results(number + 1, c)
-            motion = log[: sampler.call_search(k, q, elite, again, log)]
-            self._keep(k, motion)
+            motion = log[: sampler.call_search(k, q, elite, again, log, self._known)]
+            self._keep(motion)
             self._polish(k, motion)
             if time.monotonic() > deadline:
                 return
         best = self.best[k]
         if self.space.width == 2 and best is not None and best.value > before:
-            end = min(deadline, time.monotonic() + LONGEST_CLIMB)
+            now = time.monotonic()
+            end = min(now + max(deadline - now, 0.0) / len(self.objectives), now + LONGEST_CLIMB)
             word = improve(self.space, self.start, best.impulses, q, end)
             if word is not None:
-                self._keep(k, word.impulses)
+                self._keep(word.impulses)
 
     def _polish(self, k: int, motion: FloatArray) -> None:
         """Find the best motion of the word of a planar motion, unless that is done already."""
@@ -150,7 +189,7 @@ class ExtremeSearch:
         self.seen.add((k, cells.tobytes()))
         word = polish(self.space, self.start, cells, self.objectives[k])
         if word is not None:
-            self._keep(k, word.impulses)
+            self._keep(word.impulses)
 
     def _exchange(self, deadline: float) -> None:
         """Try the words of the best motions for all objectives."""
@@ -160,15 +199,29 @@ class ExtremeSearch:
                     return
                 self._polish(k, motion.impulses)
 
-    def _keep(self, k: int, impulses: FloatArray) -> None:
-        """Keep a motion if it is legal and the best."""
-        value = float(self.objectives[k] @ impulses.sum(axis=0))
-        best = self.best[k]
-        if best is not None and value <= best.value:
-            return
-        tolerance = LEGAL if self.space.width == 2 else LEGAL_IN_SPACE
-        if not replay(self.space, self.start, impulses, tolerance):
-            self.best[k] = Motion(value, impulses)
+    def _keep(self, impulses: FloatArray) -> None:
+        """Keep a motion, and its images under symmetries, wherever it is the best."""
+        is_legal: bool | None = None
+        for matrix in self._symmetries:
+            values = self.objectives @ (matrix @ impulses.sum(axis=0))
+            for k in np.flatnonzero(values > self.values + SMALL * np.abs(values)):
+                if is_legal is None:
+                    tolerance = LEGAL if self.space.width == 2 else LEGAL_IN_SPACE
+                    is_legal = not replay(self.space, self.start, impulses, tolerance)
+                if not is_legal:
+                    return
+                motion = Motion(float(values[k]), impulses @ matrix.T)
+                with self._lock:
+                    best = self.best[k]
+                    self.best[k] = motion if best is None or best.value < motion.value else best
+
+    @cached_property
+    def _symmetries(self) -> list[FloatArray]:
+        return symmetries(self.space, self.start)
+
+
+def _between(number: float, most: int) -> int:
+    return int(min(max(number, FEWEST), most))
 
 
 def _distinct(values: FloatArray, count: int) -> list[int]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from carom.contact_space import ContactSpace
 from carom.kernels import motions, plans
 from carom.problem import ImpactProblem
-from carom.stepping.parallel import Progress, Runs, empty_results, in_parallel, run_chunks
+from carom.stepping.parallel import (
+    Progress,
+    Runs,
+    empty_results,
+    in_parallel,
+    rows_of,
+    run_chunks,
+)
 from carom.typing import FloatArray, IntArray
 
 MOST_WRITTEN_OUT = 3
@@ -24,6 +32,41 @@ FEWEST = 8
 
 RECORDED = 2**10
 """Number of straight pieces of a drawn motion for which there is room at once."""
+
+
+class Plans(NamedTuple):
+    """Plans of motions; see `carom.kernels.motions`."""
+
+    rows: FloatArray  # (p, stretches, m + 2)
+    lengths: IntArray  # (p,)
+
+    @classmethod
+    def none(cls, space: ContactSpace) -> Plans:
+        """Return no plans."""
+        shape = 0, plans.LONGEST, space.num_contacts + motions.EXTRA
+        return cls(np.empty(shape), np.empty(0, np.int64))
+
+    @classmethod
+    def of_motions(cls, space: ContactSpace, start: FloatArray, given: list[FloatArray]) -> Plans:
+        """Return plans that lead along motions, given by the impulses (n, c) of their stretches."""
+        m, width = space.num_contacts, space.width
+        rows = np.zeros((len(given), plans.LONGEST, m + motions.EXTRA))
+        lengths = np.zeros(len(given), np.int64)
+        for k, impulses in enumerate(given):
+            own = impulses[impulses[:, ::width].max(axis=1) > 0.0][: plans.LONGEST]
+            changes = own @ space.A
+            before = start + np.cumsum(changes, axis=0) - changes
+            rates = own[:, ::width]
+            n, dn = before[:, ::width], changes[:, ::width]
+            # How many times as far the first contact that acts would stop.
+            stops = (rates > 0.0) & (n < 0.0) & (dn > 0.0)
+            times = np.where(stops, -n / np.where(stops, dn, 1.0), np.inf).min(axis=1)
+            size = np.abs(before).max(axis=1) / np.abs(changes).max(axis=1)
+            times = np.where(np.isfinite(times), times, size)
+            rows[k, : len(own), :m] = rates / rates.max(axis=1, keepdims=True)
+            rows[k, : len(own), m] = np.minimum(1.0 / np.maximum(times, 1e-12), 1.0)
+            lengths[k] = len(own)
+        return cls(rows, lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +98,7 @@ class MotionSampler:
         """Run motions from number `first` on: random ones, and then those of the searches."""
         results = empty_results(num_samples, len(self.start))
         count = min(self.num_random, num_samples)
-        self._run_random(tuple(part[:count] for part in results), num_threads, progress)
+        self._run_random(rows_of(results, slice(count)), num_threads, progress)
         if count < num_samples:
             self._search(results, num_threads)
             if progress is not None:
@@ -79,25 +122,20 @@ class MotionSampler:
         logged = self.call_search(search, q, best_motions(totals, statuses, q), runs, log)
         return log[:logged]
 
-    def _run_random(
-        self,
-        results: tuple[FloatArray | IntArray, ...],
-        threads: int | None,
-        progress: Progress | None,
-    ) -> None:
+    def _run_random(self, results: Runs, threads: int | None, progress: Progress | None) -> None:
         def run(part: slice) -> None:
-            self._call_random(self.first + part.start, *(each[part] for each in results))
+            self._call_random(self.first + part.start, *rows_of(results, part))
 
         run_chunks(run, len(results[0]), threads, progress)
 
     def _search(self, results: Runs, num_threads: int | None) -> None:
         """Fill the results behind the random motions with those of all searches."""
-        totals, statuses, _ = (part[: self.num_random] for part in results)
+        totals, statuses, _ = rows_of(results, slice(self.num_random))
         objectives, per = self.objectives, self.num_per_search
 
         def run_search(k: int) -> int:
             part = slice(self.num_random + k * per, self.num_random + (k + 1) * per)
-            own = tuple(each[part] for each in results)
+            own = rows_of(results, part)
             elite = best_motions(totals, statuses, objectives[k])
             self.call_search(k, objectives[k], elite, own)
             return k
@@ -135,18 +173,26 @@ class MotionSampler:
         number: int,
         q: FloatArray,
         elite: IntArray,
-        runs: tuple[FloatArray | IntArray, ...],
+        runs: Runs,
         log: FloatArray | None = None,
+        plans_known: Plans | None = None,
     ) -> int:
-        """Search for the largest q . impulse, from the random motions `elite` on.
+        """Search for the largest q . impulse, from the random motions `elite` and known plans on.
 
         Returns the number of straight pieces of the last motion, whose impulses fill the log.
         """
         logged = np.zeros(1, np.int64)
-        known = self.space.A, self.space.mu, self.start, self.seed, number, q, elite, POPULATION
+        known = self.space.A, self.space.mu, self.start, self.seed, number, q, elite
+        rows, lengths = plans_known or Plans.none(self.space)
         own = np.empty((0, len(self.start))) if log is None else log
         with np.errstate(over="ignore"):
-            plans.search(*known, *runs, log is not None, own, logged, *sizes(self.space))
+            plans.search(
+                *known,
+                *(rows, lengths, POPULATION),
+                *runs,
+                *(log is not None, own, logged),
+                *sizes(self.space),
+            )
         return int(logged[0])
 
 

@@ -29,6 +29,12 @@ def empty_results(num_samples: int, c: int) -> Runs:
     return totals, statuses, np.empty(num_samples, np.int32)
 
 
+def rows_of(results: Runs, part: slice) -> Runs:
+    """Return some rows of results, as views."""
+    totals, statuses, steps = results
+    return totals[part], statuses[part], steps[part]
+
+
 def nothing_happens(problem: ImpactProblem, num_samples: int) -> Runs:
     """Return the results of samples that end where they begin."""
     totals, statuses, steps = empty_results(num_samples, len(problem.J))

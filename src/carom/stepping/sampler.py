@@ -10,7 +10,7 @@ from carom.contact_space import ContactSpace
 from carom.kernels import draws, paths
 from carom.kernels.search import Table
 from carom.stepping import tables
-from carom.stepping.parallel import Progress, Runs, empty_results, run_chunks
+from carom.stepping.parallel import Progress, Runs, empty_results, rows_of, run_chunks
 from carom.stepping.pieces import Pieces
 from carom.stepping.tables import search_table, singles_table
 from carom.typing import FloatArray, IntArray
@@ -72,7 +72,7 @@ class Sampler:
         record = np.empty((0, 0, 0))
 
         def run(part: slice) -> None:
-            self._call(part.start, *(each[part] for each in results), record)
+            self._call(part.start, *rows_of(results, part), record)
 
         run_chunks(run, num_samples, num_threads, progress)
         return results
