@@ -79,8 +79,10 @@ def _draw_row(key, stretch, mu, u, plan, r, width, m):
                 if turn == 0:
                     plan[r, i] = 1.0
                 turn -= 1
-    # Half of the later stretches go on until contacts stop.
-    plan[r, len(m) + LENGTH] = min(2.0 * length, 1.0) if stretch > 0 else length
+    # Half of the later stretches go on until contacts stop; in space, where they cost more, three
+    # quarters of them.
+    stretched = length * (2.0 if len(width) == 2 else 4.0)
+    plan[r, len(m) + LENGTH] = min(stretched, 1.0) if stretch > 0 else length
     plan[r, len(m) + AIMS] = 1.0 if aims < AIMING else 0.0
     if stretch >= PATIENCE and stretch % 2 == 0:
         plan[r, len(m) + LENGTH] = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import final
@@ -15,8 +16,15 @@ from carom.laws.law import ImpactLaw
 from carom.laws.routh import Routh
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
+from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
 from carom.stepping import nothing_acts
+
+FIRST_SAMPLES = 32
+"""Number of samples that are timed to see how many the budget allows."""
+
+SAMPLING = 0.2
+"""Share of the time that samples may take in addition."""
 
 
 @final
@@ -31,15 +39,15 @@ class RouthExact(ImpactLaw):
     contacts at rest can cause; v_pre itself is not an outcome.
 
     Args:
-        max_seconds: Time budget [s]. With on_budget="outer" about half of it is for the search; the
-            samples inside an outer set may take as long again.
+        max_seconds: Time budget [s]. With on_budget="outer" about half of it is for the search, and
+            samples inside an outer set take up to a fifth in addition.
         max_polyhedra: Maximum number of polyhedra in the search.
         on_budget: "raise" an error when a budget is exhausted, or return an "outer" set, which
             contains all outcomes, with samples inside.
         zero: Share of what the impact's energy could give below which contact velocities of v_pre
             are set to zero.
         grid: Relative rounding of J M^-1 J^T, mu and J v_pre; everything after it is exact.
-        num_samples: Number of samples inside an outer set.
+        num_samples: Number of samples inside an outer set, if there is time for them.
         seed: Seed of these samples.
 
     Examples:
@@ -91,7 +99,7 @@ class RouthExact(ImpactLaw):
             raise nothing_acts(problem)
         if outcomes.is_complete:
             return outcomes
-        return replace(outcomes, inner=Routh(self.num_samples, seed=self.seed).resolve(problem))
+        return replace(outcomes, inner=self._samples(problem))
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Draw one outcome as `PolyhedralSet.sample` does, and return the path to it.
@@ -115,3 +123,15 @@ class RouthExact(ImpactLaw):
             )
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+
+    def _samples(self, problem: ImpactProblem) -> SampledSet:
+        """Return samples, as many as a share of max_seconds allows."""
+        routh = Routh(min(FIRST_SAMPLES, self.num_samples), seed=self.seed, extremes=0.0)
+        # Compiles, which shall not be timed.
+        replace(routh, num_samples=1).resolve(problem)
+        begin = time.monotonic()
+        routh.resolve(problem)
+        each = (time.monotonic() - begin) / routh.num_samples
+        allowed = int(SAMPLING * self.max_seconds / each)
+        number = min(max(allowed, routh.num_samples), self.num_samples)
+        return Routh(number, seed=self.seed).resolve(problem)
