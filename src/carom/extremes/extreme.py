@@ -229,7 +229,8 @@ class Extremes(Saved):
         """Return the table of what is reached and what is proved, as text, one row per quantity.
 
         The columns are the quantity, the least value proved and reached, the largest reached and
-        proved, and the larger gap of both sides or "exact". Less than 1e-9 of `Extreme.scale` is 0.
+        proved, and the larger gap of both sides: "exact" for none, "open" without a bound. What is
+        less than 1e-9 of `Extreme.scale` is 0.
         """
         found = []
         for row, pair in zip(self.rows(), self._pairs().values(), strict=True):
@@ -239,7 +240,7 @@ class Extremes(Saved):
             gap = max(each.gap for each in own)
             is_exact = all(each.is_exact for each in own)
             numbers = [_number(x, scale) for x in four]
-            last = "exact" if is_exact else _number(gap, scale, 3)
+            last = "exact" if is_exact else "open" if math.isinf(gap) else _number(gap, scale, 3)
             found.append([f"{name} [{unit}]" if unit else name, *numbers, last])
         return found
 
