@@ -1,12 +1,13 @@
 """carom worst-case, as typed."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 import carom
-from carom.cli import main
+from carom.cli import main, show
 from tests.cli.helpers import no_matplotlib, on_a_terminal, read_error, read_json
 
 pytestmark = pytest.mark.needs("ppl")
@@ -102,10 +103,6 @@ def test_without_matplotlib_all_but_the_figure_is_written(capsys, monkeypatch, t
 
 
 def test_a_terminal_is_told_what_takes_long(capsys, monkeypatch):
-    import sys
-
-    from carom.cli import show
-
     monkeypatch.setattr(show, "DELAY", 0.0)
     on_a_terminal(monkeypatch, sys.stderr)
     arguments = ["worst-case", "disk-stack", "--direction", "A normal", *QUICK]

@@ -165,9 +165,7 @@ DRAWINGS = {
         lambda ax: plots.plot_bundle(block_motions(8), ax, coordinate=2, label="blocks")
     ),
     "plot_spread": _on_ax(_spread),
-    "plot_extremes": _on_ax(
-        lambda ax: plots.plot_extremes(extremes(), ax), (0.25, 0.4, 0.7, 0.56)
-    ),
+    "plot_extremes": _on_ax(lambda ax: plots.plot_extremes(extremes(), ax), (0.25, 0.4, 0.7, 0.56)),
     "plot_sweep": _on_ax(_sweep, (0.2, 0.4, 0.65, 0.56)),
     "outcomes_overview": lambda: plots.outcomes_overview(
         laws("compass-gait")["outcomes"],
@@ -176,8 +174,6 @@ DRAWINGS = {
         title="a walker",
     ),
     "trajectory_overview": lambda: plots.trajectory_overview(block_motion(), title="a block"),
-    "extremes_overview": lambda: plots.extremes_overview(
-        extremes_of_all_units(), title="a walker"
-    ),
+    "extremes_overview": lambda: plots.extremes_overview(extremes_of_all_units(), title="a walker"),
     "bundle_overview": lambda: plots.bundle_overview(block_motions(8), title="blocks"),
 }

@@ -139,7 +139,9 @@ class _Task:
         linear = [each for each in asked if not each.energy]
         found = iter(self._linear(linear) if linear else [])
         return [
-            sampled_energy_path(self.problem, each.energy, self.seed) if each.energy else next(found)
+            sampled_energy_path(self.problem, each.energy, self.seed)
+            if each.energy
+            else next(found)
             for each in asked
         ]
 
