@@ -206,15 +206,13 @@ class Extremes(Saved):
 
         What was not asked for is nan.
         """
-        return [
-            (
-                name,
-                (least or largest).unit,  # type: ignore[union-attr]
-                *((math.nan, math.nan) if least is None else (-least.proved, -least.reached)),
-                *((math.nan, math.nan) if largest is None else (largest.reached, largest.proved)),
-            )
-            for name, (least, largest) in self._pairs().items()
-        ]
+        found = []
+        for name, (least, largest) in self._pairs().items():
+            unit = next(each.unit for each in (least, largest) if each is not None)
+            low = (math.nan, math.nan) if least is None else (-least.proved, -least.reached)
+            high = (math.nan, math.nan) if largest is None else (largest.reached, largest.proved)
+            found.append((name, unit, *low, *high))
+        return found
 
     def _pairs(self) -> dict[str, list[Extreme | None]]:
         """Return the least and the largest of each quantity; None was not asked for."""

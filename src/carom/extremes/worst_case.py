@@ -86,7 +86,7 @@ def worst_case(
     """
     checks.between("max_seconds", max_seconds, 0.0, np.inf)
     checks.integer("seed", seed, 0, 2**53 - 1)
-    asked, is_single = quantities(problem, direction)  # type: ignore[arg-type]
+    asked, is_single = quantities(problem, direction)
     found = _Task(problem, asked, max_seconds, seed).run()
     return found[0] if is_single else Extremes(tuple(found))
 
@@ -177,7 +177,7 @@ class _Task:
             return self._make(quantity, path, reached, proved, None, (note,))
         basic = self._prover.prove(quantity.direction, quantity.impulse_weights)
         certificate: AnyCertificate | None = basic
-        proved, notes = float(basic), ()
+        proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():
             claimed = claimed_bound(self.problem, cover, quantity.direction)
             if claimed < proved:

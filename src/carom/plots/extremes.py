@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +15,13 @@ from carom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Row = tuple[str, str, float, float, float, float]
-
-WORDS = {"m/s": "contact velocity", "N s": "normal impulse", "J": "kinetic energy"}
-"""What has a unit; a direction of the user's own has none."""
+WORDS = {
+    "m/s": "contact velocity after the impact",
+    "N s": "normal impulse of the impact",
+    "J": "kinetic energy after the impact",
+    "": "direction · v after the impact",
+}
+"""What has a unit; that of a direction of the user's own is not known."""
 FLAT = 2e-3
 """A bar that is shorter than this share of the width is a point."""
 MARGIN = 0.06
@@ -54,36 +58,38 @@ def draw_extremes(extremes: Extremes | Extreme, ax: Axes) -> None:
     if not isinstance(extremes, Extreme | Extremes):
         raise InvalidOption(f"extremes: expected some, got a {type(extremes).__name__}")
     found = Extremes((extremes,)) if isinstance(extremes, Extreme) else extremes
-    rows = [(*row[:2], *_without_noise(found, row)) for row in found.rows()]
-    units = list(dict.fromkeys(unit for _, unit, *_ in rows))
-    if len(units) > 1:
-        one = ", ".join(unit or "none" for unit in units)
-        raise InvalidOption(f"extremes: expected quantities with one unit, got {one}")
-    low, high = _limits(rows)
-    for place, (_, _, *four) in enumerate(rows):
+    rows = {name: _without_noise(found, name, four) for name, _, *four in found.rows()}
+    unit = _only_unit(found)
+    low, high = _limits([x for four in rows.values() for x in four])
+    for place, four in enumerate(rows.values()):
         _draw_row(ax, place, four, low, high)
-    _draw_bands(ax, found.problem.contacts, [name for name, *_ in rows])
+    _draw_bands(ax, found.problem.contacts, [*rows])
     ax.axvline(0.0, **style.ZERO)
     ax.plot([], [], **style.REACHED, label="reached by a motion")
     ax.plot([], [], **style.PROVED, label="proved bounds")
-    ax.set_yticks(range(len(rows)), [style.literal(name) for name, *_ in rows])
-    what = WORDS.get(units[0])
-    label = f"{what} after the impact [{units[0]}]" if what else "direction · v [any unit]"
-    ax.set(xlabel=label.replace("impulse after", "impulse of"))
+    ax.set_yticks(range(len(rows)), [style.literal(name) for name in rows])
+    ax.set(xlabel=f"{WORDS[unit]} [{unit or 'its own unit'}]")
     ax.set(xlim=(low, high), ylim=(len(rows) - 0.5, -0.5))
 
 
-def _without_noise(extremes: Extremes, row: Row) -> list[float]:
-    scale = max(each.scale for each in extremes if each.name.removeprefix("-") == row[0])
-    return [0.0 if abs(x) <= EXACT * scale else x for x in row[2:]]
+def _only_unit(extremes: Extremes) -> str:
+    units = list(dict.fromkeys(each.unit for each in extremes))
+    if len(units) > 1:
+        one = ", ".join(unit or "none" for unit in units)
+        raise InvalidOption(f"extremes: expected quantities with one unit, got {one}")
+    return units[0]
 
 
-def _limits(rows: list[Row]) -> tuple[float, float]:
+def _without_noise(extremes: Extremes, name: str, four: Sequence[float]) -> list[float]:
+    scale = max(each.scale for each in extremes if each.name in (name, f"-{name}"))
+    return [0.0 if abs(x) <= EXACT * scale else x for x in four]
+
+
+def _limits(values: list[float]) -> tuple[float, float]:
     """Return the limits of the horizontal axis, which has room for all and for zero."""
-    values = [x for _, _, *four in rows for x in four if math.isfinite(x)]
-    least, largest = min(0.0, *values, 0.0), max(0.0, *values, 0.0)
-    margin = MARGIN * ((largest - least) or 1.0)
-    return least - margin, largest + margin
+    known = [0.0, *(x for x in values if math.isfinite(x))]
+    margin = MARGIN * ((max(known) - min(known)) or 1.0)
+    return min(known) - margin, max(known) + margin
 
 
 def _draw_row(ax: Axes, place: int, four: list[float], low: float, high: float) -> None:
