@@ -230,8 +230,8 @@ def test_rationals_are_exact_and_readable(tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ('{"carom": "Popen", "args": "ls"}', "expected one of Bundle, FiniteSet"),
-        ('{"carom": "Polytope"}', "expected one of Bundle, FiniteSet"),
+        ('{"carom": "Popen", "args": "ls"}', "expected one of Bundle, Extreme, "),
+        ('{"carom": "Polytope"}', "expected one of Bundle, Extreme, "),
         ('{"carom": "SampledSet", "version": 99}', "newer than this carom"),
         ('{"carom": "SampledSet", "version": 1}', "misses problem, law, v_post"),
         ('{"carom": {"a": 1}}', "expected a file"),

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         ImpactNotResolved as ImpactNotResolved,
     )
     from carom.errors import (
+        InvalidCertificate as InvalidCertificate,
+    )
+    from carom.errors import (
         InvalidFile as InvalidFile,
     )
     from carom.errors import (
@@ -47,6 +50,9 @@ if TYPE_CHECKING:
     from carom.errors import (
         UnknownScene as UnknownScene,
     )
+    from carom.extremes.extreme import Extreme as Extreme
+    from carom.extremes.extreme import Extremes as Extremes
+    from carom.extremes.worst_case import worst_case as worst_case
     from carom.guarantees.report import Guarantees as Guarantees
     from carom.guarantees.report import check as check
     from carom.io import load as load
@@ -76,6 +82,7 @@ _NAMES = {
     "carom.errors": (
         "CaromError",
         "ImpactNotResolved",
+        "InvalidCertificate",
         "InvalidFile",
         "InvalidOption",
         "InvalidProblem",
@@ -83,6 +90,8 @@ _NAMES = {
         "NotResolvedExactly",
         "UnknownScene",
     ),
+    "carom.extremes.extreme": ("Extreme", "Extremes"),
+    "carom.extremes.worst_case": ("worst_case",),
     "carom.guarantees.report": ("Guarantees", "check"),
     "carom.io": ("load",),
     "carom.laws.anitescu_potra": ("AnitescuPotra",),
@@ -118,7 +127,7 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'carom' has no attribute {name!r}")
     module = import_module(_HOMES[name])
-    value: object = module if module.__name__.endswith(f".{name}") else getattr(module, name)
+    value: object = module if module.__name__ == f"carom.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 

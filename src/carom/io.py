@@ -29,7 +29,11 @@ VERSION = 1
 HOMES = {
     "AnitescuPotra": "carom.laws.anitescu_potra",
     "Bundle": "carom.motion.bundle",
+    "Certificate": "carom.proofs.certificate",
     "Compliant": "carom.paper.compliant.law",
+    "CoverCertificate": "carom.reach.certificate",
+    "Extreme": "carom.extremes.extreme",
+    "Extremes": "carom.extremes.extreme",
     "FiniteSet": "carom.outcomes.finite",
     "Holdout": "carom.outcomes.holdout",
     "Impact": "carom.motion.parts",
@@ -50,12 +54,16 @@ HOMES = {
 """Modules of the classes that a file may contain; no other class is ever loaded."""
 
 TOP = {"ImpactProblem", "FiniteSet", "SampledSet", "PolyhedralSet"} | {"Trajectory", "Bundle"}
+TOP |= {"Extreme", "Extremes"}
 """Classes of the object that a file may hold; its fields may hold any class of `HOMES`."""
 
 KIND = "carom"
 """Key of an object's class name, and archive entry of everything but arrays."""
 
 ENDINGS = (".json", ".npz")
+
+PLAIN = 2**53
+"""Integers from this size on are written in hexadecimal."""
 
 
 class Saved:
@@ -77,14 +85,14 @@ class Saved:
 
 
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
-    """Write a problem, a set, a trajectory or a bundle; their methods `save(path)` call this."""
+    """Write a problem, set, motion or extreme; their methods `save(path)` call this."""
     file = _checked(path)
     tree = {"version": VERSION} | _encode(thing)
     write_atomically(file, _to_json(tree) if file.suffix.lower() == ".json" else _to_npz(tree))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a problem, set, trajectory or bundle that its method `save` wrote.
+    """Load a problem, set, trajectory, bundle or extreme that its method `save` wrote.
 
     A problem may also be written by hand, as a JSON object or a NumPy archive with the fields of
     `ImpactProblem` by name.
@@ -161,6 +169,8 @@ def _encode(value: Any) -> Any:
         return {KIND: "fraction", "is": f"{value.numerator:#x}/{value.denominator:#x}"}
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, int) and abs(value) >= PLAIN:
+        return {KIND: "integer", "is": f"{value:#x}"}
     if type(value).__name__ in HOMES:
         return {KIND: type(value).__name__} | {
             name: _encode(getattr(value, name)) for name in _saved(type(value))
@@ -194,6 +204,8 @@ def _decode(value: Any) -> Any:
     if kind == "fraction":
         numerator, denominator = fields["is"].split("/")
         return Fraction(int(numerator, 16), int(denominator, 16))
+    if kind == "integer":
+        return int(fields["is"], 16)
     if kind == "array":
         return np.array(fields["data"], dtype=_dtype(fields["dtype"])).reshape(fields["shape"])
     cls = getattr(import_module(HOMES[kind]), kind)

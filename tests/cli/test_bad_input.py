@@ -50,7 +50,7 @@ class TestCommandLine:
     def test_is_answered_with_advice(self, capsys, arguments, words):
         assert words in read_error(capsys, arguments, 2)
 
-    @pytest.mark.parametrize("command", ["outcomes", "check", "simulate", "scenes"])
+    @pytest.mark.parametrize("command", ["outcomes", "worst-case", "check", "simulate", "scenes"])
     @pytest.mark.parametrize(
         ("name", "words"),
         [("roking-block", "did you mean 'rocking-block'?"), ("", "the scenes are rocking-block")],
@@ -70,7 +70,7 @@ EYE = np.eye(3).tolist()
 
 
 class TestFiles:
-    @pytest.mark.parametrize("command", ["outcomes", "check"])
+    @pytest.mark.parametrize("command", ["outcomes", "worst-case", "check"])
     @pytest.mark.parametrize(
         ("name", "content", "words"),
         [

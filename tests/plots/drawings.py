@@ -4,6 +4,7 @@ A new function needs a drawing here, by its own name or with a dash and a word a
 """
 
 import io
+from dataclasses import replace
 from functools import cache
 
 import matplotlib.style
@@ -129,6 +130,20 @@ def _spread(ax):
     return plots.plot_spread({"3 motions": few, "8 motions": many}, ax, coordinate=2)
 
 
+@cache
+def extremes():
+    """Return the extremes of a walker, one of them without a bound."""
+    found = carom.worst_case(walker().problem)
+    open_ended = replace(found["B tangential"], proved=np.inf, certificate=None)
+    return carom.Extremes((*found[:-1], open_ended))
+
+
+@cache
+def extremes_of_all_units():
+    names = ["A normal", "A impulse", "-B impulse", "energy kept"]
+    return carom.worst_case(walker().problem, names, max_seconds=0.5)
+
+
 def _sweep(ax):
     sweep = carom.paper.compliant.angle_sweep(block(), num=7)
     exact = laws("rocking-block")["exact"]
@@ -150,6 +165,7 @@ DRAWINGS = {
         lambda ax: plots.plot_bundle(block_motions(8), ax, coordinate=2, label="blocks")
     ),
     "plot_spread": _on_ax(_spread),
+    "plot_extremes": _on_ax(lambda ax: plots.plot_extremes(extremes(), ax), (0.25, 0.4, 0.7, 0.56)),
     "plot_sweep": _on_ax(_sweep, (0.2, 0.4, 0.65, 0.56)),
     "outcomes_overview": lambda: plots.outcomes_overview(
         laws("compass-gait")["outcomes"],
@@ -158,5 +174,6 @@ DRAWINGS = {
         title="a walker",
     ),
     "trajectory_overview": lambda: plots.trajectory_overview(block_motion(), title="a block"),
+    "extremes_overview": lambda: plots.extremes_overview(extremes_of_all_units(), title="a walker"),
     "bundle_overview": lambda: plots.bundle_overview(block_motions(8), title="blocks"),
 }

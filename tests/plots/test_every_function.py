@@ -45,8 +45,9 @@ def test_docstring_explains_all_and_shows_how(name):
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_axes_have_labels_with_units(name):
     for ax in draw(name).axes:
-        # Rows of body velocities have names; their unit is below them.
-        assert UNIT.search(ax.get_ylabel()) or "body" in ax.get_xlabel()
+        # Rows of body velocities and of extremes have names; their unit is below them.
+        has_rows = "body" in ax.get_xlabel() or "extremes" in name
+        assert UNIT.search(ax.get_ylabel()) or has_rows
         # Panels below each other share the lowest one's label.
         lowest = min(ax.get_shared_x_axes().get_siblings(ax), key=lambda each: each.bbox.y0)
         assert UNIT.search(lowest.get_xlabel()) or "colorbar" in ax.get_label()

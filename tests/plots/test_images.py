@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[2]
 TOLERANCE = 1.5
 """Root mean square of the difference, in shades of 255: a short word that moves by two pixels makes
 more than 4, one mark of another colour 2.4."""
-NAMES = ("outcomes_overview", "plot_bundle", "plot_outcomes", "plot_scene", "trajectory_overview")
+NAMES = ("outcomes_overview", "plot_bundle", "plot_extremes", "plot_outcomes", "plot_scene")
+NAMES += ("trajectory_overview",)
 
 # Words are set by the FreeType that comes with matplotlib, and differ in another version.
 PINNED = re.search(r"^matplotlib==(.+)$", (ROOT / "constraints.txt").read_text(), re.M).group(1)

@@ -16,7 +16,7 @@ import click
 from click.shell_completion import get_completion_class, shell_complete
 
 from carom import __version__
-from carom.cli import check, outcomes, reproduce, scenes, show, simulate
+from carom.cli import check, outcomes, reproduce, scenes, show, simulate, worst_case
 from carom.cli.options import Command, Group
 from carom.errors import CaromError, ImpactNotResolved
 
@@ -67,7 +67,7 @@ def group(context: click.Context) -> None:
         context.exit(BAD_INPUT)
 
 
-for _module in (scenes, outcomes, check, simulate, reproduce):
+for _module in (scenes, outcomes, worst_case, check, simulate, reproduce):
     group.add_command(_module.command)
 
 COMPLETION = """\

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Union
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -20,6 +21,17 @@ AnyCertificate = Union[proofs.Certificate, "CoverCertificate"]
 """Multipliers for all outcomes at once, or polyhedra that motions cannot leave."""
 
 
+def is_certificate(thing: Any) -> bool:
+    """Return whether something is a certificate of either kind."""
+    if isinstance(thing, proofs.Certificate):
+        return True
+    if find_spec("ppl") is None:
+        return False
+    from carom.reach.certificate import CoverCertificate
+
+    return isinstance(thing, CoverCertificate)
+
+
 def check(
     problem: ImpactProblem,
     certificate: AnyCertificate,
@@ -29,6 +41,23 @@ def check(
     max_seconds: float,
 ) -> None:
     """Check that a certificate proves a bound, or raise InvalidCertificate."""
+    try:
+        _check(problem, certificate, direction, impulse_weights, proved, max_seconds)
+    except InvalidCertificate:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # Fields of a damaged file may hold anything.
+        raise InvalidCertificate(f"the certificate is damaged: {error!r}") from error
+
+
+def _check(
+    problem: ImpactProblem,
+    certificate: AnyCertificate,
+    direction: FloatArray,
+    impulse_weights: FloatArray,
+    proved: float,
+    max_seconds: float,
+) -> None:
     if isinstance(certificate, proofs.Certificate):
         about = (certificate.direction, certificate.impulse_weights)
         if about != (_exactly(direction), _exactly(impulse_weights)):

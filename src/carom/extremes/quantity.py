@@ -13,6 +13,9 @@ from carom.typing import ArrayLike, FloatArray
 
 ENERGY = "energy kept"
 
+OWN = "direction"
+"""Name of a direction of the user's own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
@@ -105,13 +108,15 @@ def quantities(
         raise InvalidOption(
             f"direction: expected ({nv},), (k, {nv}), a name or names, got shape {rows.shape}"
         )
-    found = [_of_direction(problem, row) for row in np.atleast_2d(rows)]
-    return found, rows.ndim == 1
+    if rows.ndim == 1:
+        return [_of_direction(problem, rows, OWN)], True
+    # Numbered from 0, as the rows of the array are.
+    return [_of_direction(problem, row, f"{OWN} {i}") for i, row in enumerate(rows)], False
 
 
-def _of_direction(problem: ImpactProblem, row: FloatArray) -> Quantity:
+def _of_direction(problem: ImpactProblem, row: FloatArray, name: str) -> Quantity:
     """Return the quantity of a direction (nv,), by the name of a contact velocity if it is one."""
     for each in contact_quantities(problem):
         if np.array_equal(each.direction, row):
             return each
-    return Quantity("direction · v", "", row, np.zeros(problem.num_contacts))
+    return Quantity(name, "", row, np.zeros(problem.num_contacts))

@@ -15,16 +15,25 @@ except ModuleNotFoundError as error:
 from carom.plots.animation import animate
 from carom.plots.bundle import plot_bundle, plot_spread
 from carom.plots.contact_velocities import plot_outcomes
+from carom.plots.extremes import plot_extremes
 from carom.plots.motion import plot_energy, plot_impulses, plot_phase, plot_rates, plot_states
-from carom.plots.overview import bundle_overview, outcomes_overview, thumbnail, trajectory_overview
+from carom.plots.overview import (
+    bundle_overview,
+    extremes_overview,
+    outcomes_overview,
+    thumbnail,
+    trajectory_overview,
+)
 from carom.plots.scene import plot_scene
 
 __all__ = [
     "animate",
     "bundle_overview",
+    "extremes_overview",
     "outcomes_overview",
     "plot_bundle",
     "plot_energy",
+    "plot_extremes",
     "plot_impulses",
     "plot_outcomes",
     "plot_phase",

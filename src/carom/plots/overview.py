@@ -13,12 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from carom.errors import InvalidOption
+from carom.extremes.extreme import Extreme, Extremes
 from carom.motion.bundle import Bundle
 from carom.motion.trajectory import Trajectory
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.plots import style
 from carom.plots.bundle import plot_bundle
 from carom.plots.contact_velocities import Drawing, default_coordinates
+from carom.plots.extremes import draw_extremes
 from carom.plots.motion import plot_energy, plot_impulses, plot_states
 from carom.problem import ImpactProblem
 
@@ -35,6 +37,9 @@ KEYS = 5
 THUMBNAIL = (3.6, 2.6)
 """Width and height of a figure in a notebook [inch]."""
 FEW_PATHS = 100
+ROW = 0.28
+"""Height of one extreme [inch]."""
+FEW_ROWS = 12
 
 
 def outcomes_overview(
@@ -87,6 +92,33 @@ def outcomes_overview(
             ax.set_title("the outcomes alone", fontsize=9)
     drawing.draw_velocities(figure.add_subplot(rows, columns, count))
     _legend_outside(figure, KEYS if columns == COLUMNS else 3)
+    return figure
+
+
+def extremes_overview(extremes: Extremes | Extreme, *, title: str = "") -> Figure:
+    """Draw what is reached and what is proved, one panel per unit.
+
+    Args:
+        extremes: Extremes to draw, as for `plot_extremes`.
+        title: Text above the panels.
+
+    Examples:
+        >>> import carom
+        >>> block = carom.scenes.load("rocking-block").problem
+        >>> found = carom.worst_case(block, ["A normal", "A impulse", "B impulse"])
+        >>> figure = carom.plots.extremes_overview(found, title="a block")
+        >>> [ax.get_xlabel() for ax in figure.axes]
+        ['contact velocity after the impact [m/s]', 'normal impulse of the impact [N s]']
+    """
+    found = (extremes,) if isinstance(extremes, Extreme) else extremes
+    units = dict.fromkeys(each.unit for each in found)
+    parts = [Extremes(tuple(each for each in found if each.unit == unit)) for unit in units]
+    counts = [len(part.rows()) for part in parts]
+    figure = _figure((1.6 * PANEL, ROW * sum(counts) + 0.7 * len(parts) + 0.9), title)
+    axes = figure.subplots(len(parts), 1, squeeze=False, height_ratios=counts)[:, 0]
+    for ax, part in zip(axes, parts, strict=True):
+        draw_extremes(part, ax)
+    _legend_outside(figure, KEYS)
     return figure
 
 
@@ -152,8 +184,9 @@ def thumbnail(what: OutcomeSet | Trajectory | Bundle | ImpactProblem | Any) -> b
     """Draw a small figure for a notebook, and return it as an SVG file.
 
     Args:
-        what: A set (two contact velocities), a motion or many (their last coordinate over time), a
-            problem (the contact velocities before the impact), or a report on one of these.
+        what: A set (two contact velocities), a motion or many (their last coordinate over time),
+            extremes (those with the first one's unit), a problem (the contact velocities before the
+            impact), or a report on one of these.
 
     Examples:
         >>> import carom
@@ -176,6 +209,10 @@ def _draw_small(what: Any, ax: Axes) -> None:
         plot_states(what, ax)
     elif isinstance(what, Bundle):
         plot_bundle(what, ax, coordinate=what.trajectories[0].layout.nq - 1, num_lines=0)
+    elif isinstance(what, Extremes):
+        alike = [each for each in what if each.unit == what[0].unit]
+        # The least and the largest of a quantity share a row.
+        draw_extremes(Extremes(tuple(alike[: 2 * FEW_ROWS])), ax)
     elif isinstance(problem := getattr(what, "problem", what), ImpactProblem):
         _draw_problem(problem, ax)
     else:

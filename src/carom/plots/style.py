@@ -50,6 +50,13 @@ SEGMENT: Marks = {"color": SKY, "linewidth": 6.0, "solid_capstyle": "butt", "zor
 POINT: Marks = _DOTS | {"markersize": 10, "color": SKY, "zorder": 1.8}
 POINT |= {"markeredgecolor": BLUE, "markeredgewidth": 1.2}
 SAMPLED_BAR: Marks = SEGMENT | {"color": DARK, "linewidth": 2.0, "zorder": 2.0}
+# What is proved surrounds what is reached, and its ends are seen where they meet.
+REACHED: Marks = {"color": SKY, "linewidth": 8.0, "solid_capstyle": "butt", "zorder": 1.7}
+REACHED_POINT: Marks = _DOTS | {"color": SKY, "markersize": 9.0, "zorder": 1.7}
+PROVED: Marks = {"color": BLACK, "linewidth": 1.2, "solid_capstyle": "butt", "zorder": 1.9}
+PROVED |= {"marker": "|", "markersize": 11.0, "markeredgewidth": 1.4}
+ENDLESS: Marks = {"markersize": 5.0, "clip_on": False}
+BAND: Marks = {"facecolor": "#F3F3F3", "edgecolor": "none", "zorder": 0.5}
 ZERO: Marks = {"color": "#808080", "linewidth": 0.6, "zorder": 1.5}
 
 # Marks that coincide stay visible: the larger lie below.
