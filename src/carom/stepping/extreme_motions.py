@@ -56,8 +56,8 @@ SMALL = 1e-12
 LEGAL = 1e-9
 """Tolerance of the replay in the plane, where motions have no error but rounding."""
 
-LEGAL_IN_SPACE = 1e-3
-"""The same in space, where slip turns along a stretch that replay takes to be straight."""
+LEGAL_IN_SPACE = 1e-6
+"""The same in space, where slip is integrated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,7 @@ class ExtremeSearch:
             before = self.values
             self._round(deadline)
             self._exchange(deadline)
-            gained = self.values - before
-            idle = 0 if (gained > GAIN * scale).any() else idle + 1
+            idle = 0 if (self.values > before + GAIN * scale).any() else idle + 1
             if time.monotonic() > deadline:
                 return
 

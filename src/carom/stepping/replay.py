@@ -24,8 +24,7 @@ def replay(
         space: The impact.
         start: Dimensionless contact velocities (c,) before the motion.
         impulses: Dimensionless impulses (n, c) of its stretches.
-        tol: Tolerance of dimensionless velocities and impulses. In space slip turns along a
-            stretch, so that short stretches only come close to the round cone.
+        tol: Tolerance of dimensionless velocities and impulses.
     """
     width = space.width
     found: list[str] = []
@@ -61,12 +60,34 @@ def _faults(
             found.append(f"friction of contact {i} exceeds the cone by {excess:.3g}")
         if (parting := max(before[i, 0], after[i, 0])) > tol:
             found.append(f"contact {i} acts while parting at {parting:.3g}")
-        for slip in (before[i, 1:], after[i, 1:]):
-            speed = np.linalg.norm(slip)
-            if speed <= tol:
-                continue
-            # Either end decides: a velocity that changes sign cannot be opposed at both.
-            wrong = np.linalg.norm(friction[i] + mu[i] * push[i] * slip / speed)
-            if wrong > tol:
-                found.append(f"friction of contact {i} is off by {wrong:.3g}")
+        wrong = _off(mu[i] * push[i], friction[i], before[i, 1:], after[i, 1:], tol)
+        if wrong > tol:
+            found.append(f"friction of contact {i} is off by {wrong:.3g}")
     return found
+
+
+def _off(
+    limit: float, friction: FloatArray, before: FloatArray, after: FloatArray, tol: float
+) -> float:
+    """Return by how much friction fails to oppose slip that turns from one end to the other.
+
+    In the plane slip cannot turn, and a velocity that changes sign cannot be opposed at both ends.
+    In space friction is a mean of the directions between both ends, which lies between the chord
+    and the arc. Where slip is zero at one end only, it may have turned on the way there.
+    """
+    slips = [slip / size for slip in (before, after) if (size := np.linalg.norm(slip)) > tol]
+    if not slips or limit == 0.0:
+        return 0.0
+    if len(friction) == 1 or len(slips) == 2:
+        first, last = -limit * slips[0], -limit * slips[-1]
+        # The nearest point of the chord, and the height of the arc above its middle.
+        along = last - first
+        share = (friction - first) @ along / max(along @ along, 1e-300)
+        nearest = first + min(max(share, 0.0), 1.0) * along
+        height = limit - float(np.linalg.norm(0.5 * (first + last)))
+        allowed = 0.0 if len(friction) == 1 else height
+        worst = max(np.linalg.norm(friction - end) for end in (first, last))
+        off = worst if len(friction) == 1 else np.linalg.norm(friction - nearest)
+        return float(max(off - allowed, 0.0))
+    # Friction is not against slip, at least.
+    return float(max(friction @ slips[0], 0.0))
