@@ -216,3 +216,16 @@ def _numbered(rng: np.random.Generator, m: int, least: int, most: int) -> carom.
         mu[rng.random(m) < 0.6] = 0.0
     nv = int(rng.integers(least, most + 1))
     return random_problem(rng, m, 1, nv=nv, mu=mu, duplicates=False)
+
+
+def hard_triple(number: int) -> carom.ImpactProblem:
+    """Return problem `number` of a series with three contacts that all approach, mu up to 1."""
+    rng = np.random.default_rng([20261117, number])
+    nv = int(rng.integers(3, 6))
+    J = rng.normal(size=(3, 2, nv))
+    root = rng.normal(size=(nv, nv))
+    v = rng.normal(size=nv)
+    # Normals are turned so that every contact approaches.
+    J[:, 0] *= -np.sign(J[:, 0] @ v)[:, None]
+    M = root @ root.T + 0.1 * np.eye(nv)
+    return carom.ImpactProblem(M, J[:, 0], J[:, 1:], rng.uniform(0.0, 1.0, 3), v)
