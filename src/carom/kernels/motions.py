@@ -80,7 +80,8 @@ def _draw_row(key, stretch, mu, u, plan, r, width, m):
     plan[r, len(m) + LENGTH] = min(2.0 * length, 1.0) if stretch > 0 else length
     plan[r, len(m) + AIMS] = 1.0 if aims < AIMING else 0.0
     if stretch >= PATIENCE and stretch % 2 == 0:
-        plan[r, len(m) + LENGTH] = 1.0
+        # Contacts that press against each other without approaching may end their impact anywhere.
+        plan[r, len(m) + LENGTH] = 1.0 if approaching > 0 else length
         plan[r, len(m) + AIMS] = 1.0
         for i in range(len(m)):
             plan[r, i] = 1.0
