@@ -37,6 +37,10 @@ that take turns may set each other back for ever; where they converge to, all st
 
 MOST_STRETCHES = 200
 
+MOST_STARTS = 2000
+"""Maximum number of tries to begin where no contact approaches: perhaps only a few rates in a
+hundred let contacts at rest act."""
+
 STRIDE = 64
 """Random numbers per stretch; more than 120 contacts share some."""
 
@@ -122,11 +126,15 @@ def run_motion(A, mu, start, key, plan, planned, state, work, log, logged, width
     for k in range(len(m) * len(width)):
         u[k] = start[k]
         total[k] = 0.0
-    events = 0
-    for stretch in range(MOST_STRETCHES):
-        if not approaches(u, width, m) and has_acted(total, width, m):
-            status = FINISHED if _is_physical(A, start, u, total, width, m) else FAILED
-            return status, events, stretch
+    events, begun = 0, 0
+    for stretch in range(MOST_STRETCHES + MOST_STARTS):
+        if not approaches(u, width, m):
+            if has_acted(total, width, m):
+                status = FINISHED if _is_physical(A, start, u, total, width, m) else FAILED
+                return status, events, stretch
+            begun = stretch
+        if stretch - begun == MOST_STRETCHES:
+            break
         r = min(stretch, len(plan) - 1)
         if stretch >= planned:
             _draw_row(key, stretch, mu, u, plan, r, width, m)
