@@ -60,7 +60,8 @@ def make_work(m, width):
 
 @inlined
 def _sign(x):
-    return (x > 0.0) - (x < 0.0)
+    # Not a difference of booleans, which NumPy refuses where code is not compiled.
+    return int(x > 0.0) - int(x < 0.0)
 
 
 @kernel
