@@ -1,0 +1,253 @@
+"""Bound the energy that planar impacts keep, by a piecewise quadratic function.
+
+`lifted.py` proves that a matrix N with numbers for sticking and multipliers bounds the energy. All
+conditions are linear in these, once the largest of several numbers is a variable above them: a
+linear program, which is solved in floats with a margin, so that its rounded solution is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from carom.problem import ImpactProblem
+from carom.proofs import rounding
+from carom.proofs.check import exactly, inverse_form
+from carom.proofs.lifted import (
+    Numbers,
+    Setting,
+    as_fractions,
+    weakest_entry,
+    worst_coefficient,
+)
+from carom.proofs.momentum import Prover
+from carom.typing import FloatArray
+
+MARGIN = 1e-6
+"""Share of the energy units by which conditions are met in floats."""
+
+TOLERANCE = 1e-8
+"""Errors that the solver may leave, far below the margin."""
+
+BITS = 40
+"""Binary digits after the point of the numbers of a proof."""
+
+FORM_BITS = 12
+"""Binary digits after the point of further forms, whose exact place does not matter."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyProof:
+    """Numbers that prove v+' M v+ <= kept for every outcome.
+
+    Args:
+        kept: The bound.
+        setting: Forms and situations, exact.
+        quadratic: N (2 K, 2 K).
+        sticking: h (m, 2 K).
+        multipliers: (situations, further forms).
+    """
+
+    kept: Fraction
+    setting: Setting
+    quadratic: Numbers
+    sticking: Numbers
+    multipliers: Numbers
+
+
+def prove_energy(problem: ImpactProblem, seconds: float = 10.0) -> EnergyProof | None:
+    """Bound the energy of every outcome; None where nothing below v-' M v- is found."""
+    prover = Prover(problem)
+    if problem.num_tangents != 1 or not problem.v_pre.any():
+        return None
+    lengths = np.linalg.norm(prover.whiten(problem.J), axis=1)
+    units = _short(np.where(lengths > 0.0, lengths, 1.0))
+    rows = prover.whiten(problem.J) / units[:, None]
+    forms = _forms(rows, problem.mu * units[1::2] / units[::2])
+    delassus = rows @ rows.T * np.outer(units, units)
+    exact = exact_setting(problem, exactly(forms), exactly(units), relations(problem, units))
+    setting = Setting(forms, units, delassus, problem.mu, exact.relations.astype(np.float64))
+    found = _Program(setting, problem.J @ problem.v_pre, prover.energy_start).solve(seconds)
+    return None if found is None else _exact(problem, exact, *found)
+
+
+def relations(problem: ImpactProblem, units: FloatArray) -> Numbers:
+    """Return combinations (q, 2 m) of contact velocities in their units that are exactly zero."""
+    rows = (exactly(problem.J) / exactly(units)[:, None]).T
+    echelon, pivots = rounding.null_space(rows)
+    free = [k for k in range(rows.shape[1]) if k not in pivots]
+    out = np.full((len(free), rows.shape[1]), Fraction(0), dtype=object)
+    for row, k in zip(out, free, strict=True):
+        row[k] = Fraction(1)
+        row[pivots] = -echelon[:, k]
+    return out
+
+
+def _forms(rows: FloatArray, mu: FloatArray) -> FloatArray:
+    """Return the contact velocities, the lines along which contacts brake, and impulses.
+
+    Where a contact that acts alone comes to stick or to separate depends on the side of the line on
+    which it starts; impulses A^+ c change only while their own contact acts.
+    """
+    m = len(mu)
+    A = rows @ rows.T
+    out = []
+    inverse = np.linalg.pinv(A, rcond=1e-9)
+    for i in range(m):
+        n, t = 2 * i, 2 * i + 1
+        for s in (1.0, -1.0):
+            rate = A[[n, t], n] - s * mu[i] * A[[n, t], t]
+            if rate[0] > 0.0 > s * rate[1]:
+                line = np.zeros(2 * m)
+                line[[n, t]] = rate[1], -rate[0]
+                out.append(line)
+    for i in range(m):
+        for s in (1.0, -1.0):
+            if mu[i] > 0.1:
+                out.append(inverse[2 * i] + s * inverse[2 * i + 1] / mu[i])
+            elif s > 0.0:
+                out.append(inverse[2 * i])
+    extra = np.array([row / np.abs(row).max() for row in out]).reshape(-1, 2 * m)
+    scale = 2.0**FORM_BITS
+    return np.vstack([np.eye(2 * m), np.round(extra * scale) / scale])
+
+
+def _short(values: FloatArray) -> FloatArray:
+    """Return positive numbers to 10 binary digits, which keeps fractions short."""
+    mantissas, exponents = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(mantissas * 1024.0), exponents - 10))
+
+
+def exact_setting(
+    problem: ImpactProblem, forms: Numbers, units: Numbers, zero: Numbers
+) -> Setting:
+    """Return the setting of a problem in fractions."""
+    delassus = inverse_form(exactly(problem.M), exactly(problem.J).T)
+    return Setting(forms, units, delassus, exactly(problem.mu), zero)
+
+
+def kept_energy(problem: ImpactProblem, setting: Setting, quadratic: Numbers) -> Fraction:
+    """Return V(v-)."""
+    start = exactly(problem.v_pre)
+    x = setting.lifted(exactly(problem.J) @ start)
+    return Fraction(start @ exactly(problem.M) @ start + x @ quadratic @ x)
+
+
+def _exact(
+    problem: ImpactProblem,
+    exact: Setting,
+    quadratic: FloatArray,
+    sticking: FloatArray,
+    multipliers: FloatArray,
+) -> EnergyProof | None:
+    numbers = [as_fractions(x, BITS) for x in (quadratic, sticking, multipliers)]
+    kept = kept_energy(problem, exact, numbers[0])
+    start = exactly(problem.v_pre)
+    if kept >= start @ exactly(problem.M) @ start or weakest_entry(exact, numbers[0]) < 0:
+        return None
+    if worst_coefficient(exact, *numbers) > 0:
+        return None
+    return EnergyProof(kept, exact, *numbers)
+
+
+class _Program:
+    """The linear program; variables N, h, multipliers, and bounds of largest numbers."""
+
+    def __init__(self, setting: Setting, velocities: FloatArray, start: FloatArray) -> None:
+        self.setting, self.energy = setting, float(start @ start)
+        size = self.size = 2 * len(setting.forms)
+        rows, columns = np.tril_indices(size)
+        self.entry = np.zeros((size, size), dtype=int)
+        self.entry[rows, columns] = self.entry[columns, rows] = np.arange(len(rows))
+        self.situations = list(setting.situations())
+        self.rests = len(rows) + np.arange(setting.m * size).reshape(setting.m, size)
+        used = len(rows) + self.rests.size
+        self.equations = setting.equations
+        shape = (len(self.situations), len(self.equations))
+        self.relations = used + np.arange(shape[0] * shape[1]).reshape(shape)
+        self.width = used + self.relations.size
+        self.scales = np.ones(len(self.situations))
+        self.lines: list[tuple[list[int], list[float]]] = []
+        self.right: list[float] = []
+        x = setting.lifted(velocities)
+        self.cost = np.zeros(len(rows))
+        np.add.at(self.cost, self.entry, np.outer(x, x) / self.energy)
+        self.largest: dict[tuple[int, int, int, int], int] = {}
+
+    def solve(self, seconds: float) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Return N, h and multipliers, or None."""
+        for number in range(len(self.situations)):
+            self._conditions(number)
+        lower, upper = np.full(self.width, -1e3), np.full(self.width, 1e3)
+        final = np.array([self.setting.is_final(p) for p in range(self.size)])
+        lower[self.entry[np.ix_(final, final)]] = MARGIN
+        opposite = self.entry[np.arange(0, self.size, 2), np.arange(1, self.size, 2)]
+        lower[opposite] = upper[opposite] = 0.0
+        cost = np.zeros(self.width)
+        cost[: len(self.cost)] = self.cost
+        heads = np.repeat(np.arange(len(self.lines)), [len(c) for c, _ in self.lines])
+        columns = np.concatenate([c for c, _ in self.lines])
+        values = np.concatenate([v for _, v in self.lines])
+        matrix = csr_array((values, (heads, columns)), shape=(len(self.lines), self.width))
+        found = linprog(
+            cost,
+            A_ub=matrix,
+            b_ub=self.right,
+            bounds=np.stack([lower, upper], axis=1),
+            method="highs",
+            options={"time_limit": seconds, "primal_feasibility_tolerance": TOLERANCE},
+        )
+        if found.x is None:
+            return None
+        multipliers = found.x[self.relations] * self.scales[:, None]
+        return found.x[self.entry], found.x[self.rests], multipliers
+
+    def _add(self, terms: dict[int, float], right: float) -> None:
+        self.lines.append((list(terms), list(terms.values())))
+        self.right.append(right)
+
+    def _conditions(self, number: int) -> None:
+        setting = self.setting
+        i, s, signs, _ = self.situations[number]
+        # Conditions of large friction are divided by it.
+        rates = setting.rates(i, s)
+        scale = self.scales[number] = float(np.abs(rates).max())
+        rates = rates / scale
+        for place in range(self.size):
+            if not setting.occurs(signs, place):
+                continue
+            sign = 1 - 2 * (place % 2)
+            fixed = signs | {place // 2: sign}
+            terms: dict[int, float] = {}
+            for equation, column in zip(self.equations, self.relations[number], strict=True):
+                if equation[place // 2]:
+                    terms[int(column)] = sign * float(equation[place // 2])
+            for k, rate in enumerate(rates):
+                for column, value in self._slope(i, s, place, k, rate, fixed.get(k)):
+                    terms[column] = terms.get(column, 0.0) + value
+            self._add(terms, -float(setting.energy_rate(i, s, place)) / scale - MARGIN)
+
+    def _slope(
+        self, i: int, s: int, place: int, k: int, rate: float, sign: int | None
+    ) -> list[tuple[int, float]]:
+        """Return the terms of 2 r_k g_kl, or of a variable above all that it may be."""
+        rest = 2 * rate
+        sides = {
+            1: (int(self.entry[2 * k, place]), rest),
+            -1: (int(self.entry[2 * k + 1, place]), -rest),
+        }
+        if k < 2 * self.setting.m and k % 2:
+            sides[0] = (int(self.rests[k // 2, place]), rest)
+        if sign is not None:
+            return [sides[sign]]
+        key = (i, s, place, k)
+        if key not in self.largest:
+            self.largest[key] = self.width
+            self.width += 1
+            for column, value in sides.values():
+                self._add({column: value, self.largest[key]: -1.0}, 0.0)
+        return [(self.largest[key], 1.0)]
