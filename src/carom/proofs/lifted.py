@@ -38,8 +38,92 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from carom.errors import InvalidCertificate
+from carom.problem import ImpactProblem
+from carom.proofs.certificate import Certificate
+from carom.proofs.rational import as_array, exactly, inverse_form
+
 Numbers = NDArray[Any]
 """Arrays of floats or fractions."""
+
+
+def sizes(problem: ImpactProblem, certificate: Certificate) -> dict[str, int]:
+    """Return how many numbers each part of a proof must have; multipliers are counted later."""
+    names = ("units", "forms", "relations", "quadratic", "sticking", "multipliers")
+    if certificate.kept == ():
+        return {"kept": 0} | {f"kept_{name}": 0 for name in names}
+    if problem.num_tangents != 1:
+        raise InvalidCertificate("kept: proofs of energy are for planar contacts")
+    width = 2 * problem.num_contacts
+    forms, relations, multipliers = (
+        len(value) if isinstance(value, tuple) else 0
+        for value in (
+            certificate.kept_forms,
+            certificate.kept_relations,
+            certificate.kept_multipliers,
+        )
+    )
+    places = 2 * (width + forms // width)
+    return {
+        "kept": 1,
+        "kept_units": width,
+        "kept_forms": forms // width * width,
+        "kept_relations": relations // width * width,
+        "kept_quadratic": places * (places + 1) // 2,
+        "kept_sticking": problem.num_contacts * places,
+        "kept_multipliers": multipliers,
+    }
+
+
+def proved_energy(problem: ImpactProblem, certificate: Certificate) -> Fraction | None:
+    """Return the number that v+' M v+ is proved not to exceed, None if nothing is claimed.
+
+    Raises:
+        InvalidCertificate: The claim is not proved.
+    """
+    if certificate.kept == ():
+        return None
+    width = 2 * problem.num_contacts
+    units = as_array(certificate.kept_units)
+    if any(unit <= 0 for unit in units):
+        raise InvalidCertificate("kept_units: expected numbers > 0")
+    relations = as_array(certificate.kept_relations).reshape(-1, width)
+    if (relations @ (exactly(problem.J) / units[:, None])).any():
+        raise InvalidCertificate("kept_relations: expected combinations that are zero")
+    further = as_array(certificate.kept_forms).reshape(-1, width)
+    setting = exact_setting(problem, further, units, relations)
+    count = sum(1 for _ in setting.situations()), len(setting.equations)
+    if len(certificate.kept_multipliers) != count[0] * count[1]:
+        raise InvalidCertificate(f"kept_multipliers: expected {count[0] * count[1]} fractions")
+    quadratic = unpacked(as_array(certificate.kept_quadratic))
+    sticking = as_array(certificate.kept_sticking).reshape(problem.num_contacts, -1)
+    multipliers = as_array(certificate.kept_multipliers).reshape(count)
+    if weakest_entry(setting, quadratic) < 0:
+        raise InvalidCertificate("kept_quadratic: expected entries >= 0 where contacts separate")
+    if worst_coefficient(setting, quadratic, sticking, multipliers) > 0:
+        raise InvalidCertificate("kept_quadratic: the function of the energy can rise")
+    if certificate.kept[0] < energy_function(problem, setting, quadratic):
+        raise InvalidCertificate("kept: smaller than what the function of the energy proves")
+    return certificate.kept[0]
+
+
+def exact_setting(
+    problem: ImpactProblem, further: Numbers, units: Numbers, relations: Numbers
+) -> Setting:
+    """Return the setting of a problem in fractions."""
+    width = 2 * problem.num_contacts
+    forms = np.full((width + len(further), width), Fraction(0), dtype=object)
+    forms[:width] += np.eye(width, dtype=int)
+    forms[width:] = further
+    delassus = inverse_form(exactly(problem.M), exactly(problem.J).T)
+    return Setting(forms, units, delassus, exactly(problem.mu), relations)
+
+
+def energy_function(problem: ImpactProblem, setting: Setting, quadratic: Numbers) -> Fraction:
+    """Return V(v-)."""
+    start = exactly(problem.v_pre)
+    x = setting.lifted(exactly(problem.J) @ start)
+    return Fraction(start @ exactly(problem.M) @ start + x @ quadratic @ x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +279,3 @@ def unpacked(values: Numbers) -> Numbers:
     out[rows, columns] = values
     out[columns, rows] = values
     return out
-
-
-def as_fractions(values: NDArray[np.float64], bits: int) -> Numbers:
-    """Return values to the nearest 2^-bits."""
-    step = Fraction(1, 2**bits)
-    out = np.empty(values.size, dtype=object)
-    out[:] = [round(Fraction(x) / step) * step for x in values.ravel().tolist()]
-    return out.reshape(values.shape)

@@ -8,7 +8,8 @@ from math import ceil, frexp, inf, isqrt, nextafter
 import numpy as np
 
 from carom.problem import ImpactProblem
-from carom.proofs.check import Rational, as_array, contact_slacks, exactly
+from carom.proofs.check import contact_slacks
+from carom.proofs.rational import Rational, as_array, exactly
 from carom.typing import FloatArray
 
 BITS = 56
