@@ -8,6 +8,8 @@ linear program, which is solved in floats with a margin, so that its rounded sol
 from __future__ import annotations
 
 from fractions import Fraction
+from time import monotonic
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -29,8 +31,12 @@ from carom.proofs.phases import tightest
 from carom.proofs.rational import as_array, exactly
 from carom.typing import ArrayLike, FloatArray
 
-MARGIN = 1e-6
-"""Share of the energy units by which conditions are met in floats."""
+MARGINS = (2e-7, 2e-6, 2e-5)
+"""Shares of the energy units by which conditions are met in floats, tried in turn: the larger, the
+surer that rounded numbers are a proof, and the weaker the proof."""
+
+MOST = 1e3
+"""Largest size of any number of a proof."""
 
 TOLERANCE = 1e-8
 """Errors that the solver may leave, far below the margin."""
@@ -38,7 +44,7 @@ TOLERANCE = 1e-8
 BITS = 40
 """Binary digits after the point of the numbers of a proof."""
 
-FORM_BITS = 12
+FORM_BITS = 16
 """Binary digits after the point of further forms, whose exact place does not matter."""
 
 
@@ -84,7 +90,7 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
         The fields of a certificate whose names begin with "kept"; none for contacts in space, and
         where no bound below v-' M v- was found.
     """
-    problem = prover.problem
+    problem, deadline = prover.problem, monotonic() + seconds
     if problem.num_tangents != 1 or not problem.v_pre.any():
         return {}
     lengths = np.linalg.norm(prover.whiten(problem.J), axis=1)
@@ -95,8 +101,15 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
     further = exactly(forms[len(units) :])
     exact = exact_setting(problem, further, exactly(units), relations(problem, units))
     setting = Setting(forms, units, delassus, problem.mu, exact.relations.astype(np.float64))
-    found = _Program(setting, problem.J @ problem.v_pre, prover.energy_start).solve(seconds)
-    return {} if found is None else _exact(problem, exact, found)
+    program = _Program(setting, problem.J @ problem.v_pre, prover.energy_start)
+    if not program.build(deadline):
+        return {}
+    for margin in MARGINS:
+        found = program.solve(margin, deadline)
+        proof = {} if found is None else _exact(problem, exact, found)
+        if proof or monotonic() >= deadline:
+            return proof
+    return {}
 
 
 def relations(problem: ImpactProblem, units: FloatArray) -> Numbers:
@@ -135,7 +148,7 @@ def _forms(rows: FloatArray, mu: FloatArray) -> FloatArray:
                 out.append(inverse[2 * i] + s * inverse[2 * i + 1] / mu[i])
             elif s > 0.0:
                 out.append(inverse[2 * i])
-    extra = np.array([row / np.abs(row).max() for row in out]).reshape(-1, 2 * m)
+    extra = np.array([row / np.abs(row).max() for row in out if row.any()]).reshape(-1, 2 * m)
     scale = 2.0**FORM_BITS
     return np.vstack([np.eye(2 * m), np.round(extra * scale) / scale])
 
@@ -194,18 +207,27 @@ class _Program:
         self.scales = np.ones(len(self.situations))
         self.lines: list[tuple[list[int], list[float]]] = []
         self.right: list[float] = []
+        self.strict: list[bool] = []
         x = setting.lifted(velocities)
         self.cost = np.zeros(len(rows))
         np.add.at(self.cost, self.entry, np.outer(x, x) / self.energy)
         self.largest: dict[tuple[int, int, int, int], int] = {}
 
-    def solve(self, seconds: float) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return N, h and multipliers, or None."""
+    def build(self, deadline: float) -> bool:
+        """Collect all conditions; return whether the time sufficed."""
         for number in range(len(self.situations)):
+            if monotonic() >= deadline:
+                return False
             self._conditions(number)
-        lower, upper = np.full(self.width, -1e3), np.full(self.width, 1e3)
+        return True
+
+    def solve(
+        self, margin: float, deadline: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Return N, h and multipliers, or None."""
+        lower, upper = np.full(self.width, -MOST), np.full(self.width, MOST)
         final = np.array([self.setting.is_final(p) for p in range(self.size)])
-        lower[self.entry[np.ix_(final, final)]] = MARGIN
+        lower[self.entry[np.ix_(final, final)]] = margin
         opposite = self.entry[np.arange(0, self.size, 2), np.arange(1, self.size, 2)]
         lower[opposite] = upper[opposite] = 0.0
         cost = np.zeros(self.width)
@@ -213,23 +235,29 @@ class _Program:
         heads = np.repeat(np.arange(len(self.lines)), [len(c) for c, _ in self.lines])
         columns = np.concatenate([c for c, _ in self.lines])
         values = np.concatenate([v for _, v in self.lines])
-        matrix = csr_array((values, (heads, columns)), shape=(len(self.lines), self.width))
+        matrix: Any = csr_array((values, (heads, columns)), shape=(len(self.lines), self.width))
+        options: Any = {
+            "time_limit": max(deadline - monotonic(), 0.0),
+            "primal_feasibility_tolerance": TOLERANCE,
+        }
+        bounds: Any = np.stack([lower, upper], axis=1)
         found = linprog(
             cost,
             A_ub=matrix,
-            b_ub=self.right,
-            bounds=np.stack([lower, upper], axis=1),
+            b_ub=np.array(self.right) - margin * np.array(self.strict),
+            bounds=bounds,
             method="highs",
-            options={"time_limit": seconds, "primal_feasibility_tolerance": TOLERANCE},
+            options=options,
         )
-        if found.x is None:
+        if found.status != 0 or found.x is None:
             return None
         multipliers = found.x[self.relations] * self.scales[:, None]
         return found.x[self.entry], found.x[self.rests], multipliers
 
-    def _add(self, terms: dict[int, float], right: float) -> None:
+    def _add(self, terms: dict[int, float], right: float, *, strict: bool = False) -> None:
         self.lines.append((list(terms), list(terms.values())))
         self.right.append(right)
+        self.strict.append(strict)
 
     def _conditions(self, number: int) -> None:
         setting = self.setting
@@ -250,7 +278,7 @@ class _Program:
             for k, rate in enumerate(rates):
                 for column, value in self._slope(i, s, place, k, rate, fixed.get(k)):
                     terms[column] = terms.get(column, 0.0) + value
-            self._add(terms, -float(setting.energy_rate(i, s, place)) / scale - MARGIN)
+            self._add(terms, -float(setting.energy_rate(i, s, place)) / scale, strict=True)
 
     def _slope(
         self, i: int, s: int, place: int, k: int, rate: float, sign: int | None

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,9 @@ class Setting:
     def lifted(self, contact_velocities: Numbers) -> Numbers:
         """Return x (2 K,), positive parts at even places."""
         values = self.forms @ (contact_velocities / self.units)
-        return np.stack([np.maximum(values, 0 * values), np.maximum(-values, 0 * values)], 1).ravel()
+        return np.stack(
+            [np.maximum(values, 0 * values), np.maximum(-values, 0 * values)], 1
+        ).ravel()
 
     def energy_rate(self, i: int, s: int, place: int) -> Any:
         """Return what stands before x_place in 2 (n_i - s mu_i t_i)."""
@@ -204,8 +207,9 @@ class Setting:
         return [k for k, row in enumerate(self.forms) if row.any() and not row[others].any()]
 
     def _signs(self, i: int, c: tuple[Any, Any]) -> dict[int, int]:
-        values = {k: self.forms[k, 2 * i] * c[0] + self.forms[k, 2 * i + 1] * c[1]
-                  for k in self._own(i)}
+        values = {
+            k: self.forms[k, 2 * i] * c[0] + self.forms[k, 2 * i + 1] * c[1] for k in self._own(i)
+        }
         return {k: int(x > 0) - int(x < 0) for k, x in values.items()}
 
     def _sectors(self, i: int) -> list[dict[int, int]]:
@@ -217,7 +221,7 @@ class Setting:
                 # The ray n = -1, t = a / b lies on the line a n + b t = 0.
                 rays.append(a / b)
         rays = sorted({*rays, 0 * self.units[0]})
-        middles = [rays[0] - 1, *((p + q) / 2 for p, q in zip(rays, rays[1:], strict=False))]
+        middles = [rays[0] - 1, *((p + q) / 2 for p, q in pairwise(rays))]
         return [self._signs(i, (-1, t)) for t in (*middles, rays[-1] + 1)]
 
 

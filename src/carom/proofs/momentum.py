@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from carom import checks
 from carom.errors import InvalidCertificate, InvalidOption
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
-from carom.proofs.certificate import Certificate, Exact, digest_of
+from carom.proofs.certificate import Certificate, digest_of
 from carom.proofs.check import energy_terms
 from carom.proofs.cones import Solution, minimize
 from carom.proofs.rational import Rational, as_array, exactly
@@ -87,7 +87,7 @@ class Prover:
     """
 
     problem: ImpactProblem
-    kept: Mapping[str, Exact] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kept_energy(self) -> Fraction | None:

@@ -118,9 +118,7 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
     d, w = as_array(basic.direction), as_array(basic.impulse_weights)
     z = _raised(problem, z, pieces.demands(problem) + w[:, None], inside)
     y = w * 0
-    squared, gain = energy_terms(
-        problem, d - pieces.end_form(problem), y, z, prover.kept_energy
-    )
+    squared, gain = energy_terms(problem, d - pieces.end_form(problem), y, z, prover.kept_energy)
     bound = rounding.root_above(squared) - gain + pieces.at_start(problem)
     return Certificate(
         direction=basic.direction,
