@@ -29,6 +29,7 @@ NUMBERS = (
     "kept_quadratic",
     "kept_sticking",
     "kept_multipliers",
+    "kept_velocity",
 )
 
 
@@ -168,8 +169,9 @@ def test_each_line_of_the_proof_is_named():
         "kept_quadratic: expected entries": {
             "kept_quadratic": (Fraction(-1), *good.kept_quadratic[1:])
         },
-        "kept_quadratic: the function": {
-            "kept_multipliers": tuple(x + 100 for x in good.kept_multipliers)
+        "kept_velocity: expected J_n z": {
+            "kept_multipliers": tuple(x + 100 for x in good.kept_multipliers),
+            "kept_velocity": tuple(x * 0 for x in good.kept_velocity),
         },
         "kept_units: expected 0": {"kept": ()},
     }

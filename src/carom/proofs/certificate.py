@@ -39,6 +39,7 @@ _VECTORS = (
     "kept_quadratic",
     "kept_sticking",
     "kept_multipliers",
+    "kept_velocity",
 )
 
 
@@ -68,6 +69,7 @@ class Certificate:
         kept_quadratic: (L (L + 1) / 2,) rows of N up to the diagonal, with L = 4 m + 2 E.
         kept_sticking: (m * L,) slopes where contacts stick.
         kept_multipliers: Those of further forms and relations, for every situation of `lifted.py`.
+        kept_velocity: (nv,) velocity that bounds impulses.
         digest: SHA-256 of everything else, which detects accidental damage.
     """
 
@@ -89,6 +91,7 @@ class Certificate:
     kept_quadratic: Exact = ()
     kept_sticking: Exact = ()
     kept_multipliers: Exact = ()
+    kept_velocity: Exact = ()
     digest: str = ""
 
     def __float__(self) -> float:

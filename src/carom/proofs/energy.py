@@ -2,7 +2,7 @@
 
 `lifted.py` proves that a matrix N with numbers for sticking and multipliers bounds the energy. All
 conditions are linear in these, once the largest of several numbers is a variable above them: a
-linear program, which is solved in floats with a margin, so that its rounded solution is exact.
+linear program, which is solved in floats. What they miss adds little to the bound.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
 from carom.proofs.certificate import Certificate, Exact
+from carom.proofs.check import momentum_rates
 from carom.proofs.lifted import (
     Numbers,
     Setting,
     energy_function,
     exact_setting,
-    weakest_entry,
+    largest_rise,
     worst_coefficient,
 )
 from carom.proofs.momentum import Prover
@@ -31,20 +33,16 @@ from carom.proofs.phases import tightest
 from carom.proofs.rational import as_array, exactly
 from carom.typing import ArrayLike, FloatArray
 
-MARGINS = (2e-7, 2e-6, 2e-5)
-"""Shares of the energy units by which conditions are met in floats, tried in turn: the larger, the
-surer that rounded numbers are a proof, and the weaker the proof."""
-
 MOST = 1e3
 """Largest size of any number of a proof."""
 
-TOLERANCE = 1e-8
-"""Errors that the solver may leave, far below the margin."""
+TOLERANCE = 1e-10
+"""Errors that the solver may leave."""
 
 BITS = 40
 """Binary digits after the point of the numbers of a proof."""
 
-FORM_BITS = 16
+FORM_BITS = 24
 """Binary digits after the point of further forms, whose exact place does not matter."""
 
 
@@ -104,12 +102,8 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
     program = _Program(setting, problem.J @ problem.v_pre, prover.energy_start)
     if not program.build(deadline):
         return {}
-    for margin in MARGINS:
-        found = program.solve(margin, deadline)
-        proof = {} if found is None else _exact(problem, exact, found)
-        if proof or monotonic() >= deadline:
-            return proof
-    return {}
+    found = program.solve(deadline)
+    return {} if found is None else _exact(prover, exact, found)
 
 
 def relations(problem: ImpactProblem, units: FloatArray) -> Numbers:
@@ -160,15 +154,25 @@ def _short(values: FloatArray) -> FloatArray:
 
 
 def _exact(
-    problem: ImpactProblem, setting: Setting, found: tuple[FloatArray, FloatArray, FloatArray]
+    prover: Prover, setting: Setting, found: tuple[FloatArray, FloatArray, FloatArray]
 ) -> dict[str, Exact]:
     """Return the rounded numbers, none if they are no proof."""
+    problem = prover.problem
     quadratic, sticking, multipliers = (_as_fractions(x) for x in found)
+    final = [place for place in range(len(quadratic)) if setting.is_final(place)]
+    block = np.ix_(final, final)
+    quadratic[block] = np.maximum(quadratic[block], 0 * quadratic[block])
+    z = as_array((Fraction(0),) * problem.num_velocities)
+    if prover.pointed and prover.inside is not None:
+        z = prover.inside / momentum_rates(problem, prover.inside).min()
     start = exactly(problem.v_pre)
-    kept = energy_function(problem, setting, quadratic)
-    if kept >= start @ exactly(problem.M) @ start or weakest_entry(setting, quadratic) < 0:
+    worst = worst_coefficient(setting, quadratic, sticking, multipliers)
+    try:
+        rise = largest_rise(problem, setting, worst, z)
+    except InvalidCertificate:
         return {}
-    if worst_coefficient(setting, quadratic, sticking, multipliers) > 0:
+    kept = energy_function(problem, setting, quadratic) + rise
+    if kept >= start @ exactly(problem.M) @ start:
         return {}
     numbers = {
         "kept": np.array([rounding.float_above(kept)], dtype=object),
@@ -178,6 +182,7 @@ def _exact(
         "kept_quadratic": quadratic[np.tril_indices(len(quadratic))],
         "kept_sticking": sticking,
         "kept_multipliers": multipliers,
+        "kept_velocity": z,
     }
     return {name: tuple(values.ravel()) for name, values in numbers.items()}
 
@@ -207,7 +212,6 @@ class _Program:
         self.scales = np.ones(len(self.situations))
         self.lines: list[tuple[list[int], list[float]]] = []
         self.right: list[float] = []
-        self.strict: list[bool] = []
         x = setting.lifted(velocities)
         self.cost = np.zeros(len(rows))
         np.add.at(self.cost, self.entry, np.outer(x, x) / self.energy)
@@ -221,13 +225,11 @@ class _Program:
             self._conditions(number)
         return True
 
-    def solve(
-        self, margin: float, deadline: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def solve(self, deadline: float) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """Return N, h and multipliers, or None."""
         lower, upper = np.full(self.width, -MOST), np.full(self.width, MOST)
         final = np.array([self.setting.is_final(p) for p in range(self.size)])
-        lower[self.entry[np.ix_(final, final)]] = margin
+        lower[self.entry[np.ix_(final, final)]] = 0.0
         opposite = self.entry[np.arange(0, self.size, 2), np.arange(1, self.size, 2)]
         lower[opposite] = upper[opposite] = 0.0
         cost = np.zeros(self.width)
@@ -244,7 +246,7 @@ class _Program:
         found = linprog(
             cost,
             A_ub=matrix,
-            b_ub=np.array(self.right) - margin * np.array(self.strict),
+            b_ub=self.right,
             bounds=bounds,
             method="highs",
             options=options,
@@ -254,10 +256,9 @@ class _Program:
         multipliers = found.x[self.relations] * self.scales[:, None]
         return found.x[self.entry], found.x[self.rests], multipliers
 
-    def _add(self, terms: dict[int, float], right: float, *, strict: bool = False) -> None:
+    def _add(self, terms: dict[int, float], right: float) -> None:
         self.lines.append((list(terms), list(terms.values())))
         self.right.append(right)
-        self.strict.append(strict)
 
     def _conditions(self, number: int) -> None:
         setting = self.setting
@@ -278,7 +279,7 @@ class _Program:
             for k, rate in enumerate(rates):
                 for column, value in self._slope(i, s, place, k, rate, fixed.get(k)):
                     terms[column] = terms.get(column, 0.0) + value
-            self._add(terms, -float(setting.energy_rate(i, s, place)) / scale, strict=True)
+            self._add(terms, -float(setting.energy_rate(i, s, place)) / scale)
 
     def _slope(
         self, i: int, s: int, place: int, k: int, rate: float, sign: int | None
