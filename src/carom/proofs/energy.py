@@ -36,8 +36,8 @@ from carom.typing import ArrayLike, FloatArray
 MOST = 1e3
 """Largest size of any number of a proof."""
 
-TOLERANCE = 1e-10
-"""Errors that the solver may leave."""
+TOLERANCES = (1e-10, 1e-8, 1e-7)
+"""Errors that the solver may leave, tried in turn: it fails now and then at small ones."""
 
 BITS = 40
 """Binary digits after the point of the numbers of a proof."""
@@ -102,8 +102,11 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
     program = _Program(setting, problem.J @ problem.v_pre, prover.energy_start)
     if not program.build(deadline):
         return {}
-    found = program.solve(deadline)
-    return {} if found is None else _exact(prover, exact, found)
+    for tolerance in TOLERANCES:
+        found = program.solve(tolerance, deadline)
+        if found is not None:
+            return _exact(prover, exact, found)
+    return {}
 
 
 def relations(problem: ImpactProblem, units: FloatArray) -> Numbers:
@@ -225,7 +228,9 @@ class _Program:
             self._conditions(number)
         return True
 
-    def solve(self, deadline: float) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def solve(
+        self, tolerance: float, deadline: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """Return N, h and multipliers, or None."""
         lower, upper = np.full(self.width, -MOST), np.full(self.width, MOST)
         final = np.array([self.setting.is_final(p) for p in range(self.size)])
@@ -240,7 +245,7 @@ class _Program:
         matrix: Any = csr_array((values, (heads, columns)), shape=(len(self.lines), self.width))
         options: Any = {
             "time_limit": max(deadline - monotonic(), 0.0),
-            "primal_feasibility_tolerance": TOLERANCE,
+            "primal_feasibility_tolerance": tolerance,
         }
         bounds: Any = np.stack([lower, upper], axis=1)
         found = linprog(

@@ -35,7 +35,7 @@ and that at most 2 |z|_M |v-|_M. So
 
     |v+|_M^2 <= V(v-) + 2 b |z|_M (sum_k |f_k|_{M^-1}) v-' M v-.
 
-Lengths are rounded up to (1 + their squares) / 2, which are fractions.
+Lengths are rounded up to fractions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
 from carom.proofs.certificate import Certificate
-from carom.proofs.rational import as_array, exactly, inverse_form
+from carom.proofs.rational import as_array, exactly, inverse_form, root_above
 
 Numbers = NDArray[Any]
 """Arrays of floats or fractions."""
@@ -133,7 +133,7 @@ def largest_rise(problem: ImpactProblem, setting: Setting, worst: Fraction, z: N
     rows = setting.forms / setting.units
     squares = ((rows @ setting.delassus) * rows).sum(axis=1)
     mass, start = exactly(problem.M), exactly(problem.v_pre)
-    lengths = sum((1 + x) / 2 for x in squares) * (1 + z @ mass @ z) / 2
+    lengths = sum(map(root_above, squares), Fraction(0)) * root_above(Fraction(z @ mass @ z))
     return Fraction(2 * worst * lengths * (start @ mass @ start))
 
 

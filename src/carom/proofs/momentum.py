@@ -31,7 +31,7 @@ from carom.proofs import rounding
 from carom.proofs.certificate import Certificate, digest_of
 from carom.proofs.check import energy_terms
 from carom.proofs.cones import Solution, minimize
-from carom.proofs.rational import Rational, as_array, exactly
+from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import ArrayLike, FloatArray
 
 POINTED = 1e-9
@@ -159,7 +159,7 @@ class Prover:
         """Return the better of a certificate and the one of these multipliers."""
         d = as_array(best.direction)
         squared, gain = energy_terms(self.problem, d, y, z, self.kept_energy)
-        bound = rounding.float_above(rounding.root_above(squared) - gain)
+        bound = rounding.float_above(root_above(squared) - gain)
         if best.bound is not None and best.bound <= bound:
             return best
         return Certificate(

@@ -25,7 +25,7 @@ from carom.proofs.check import (
 )
 from carom.proofs.cones import minimize
 from carom.proofs.momentum import Prover
-from carom.proofs.rational import Rational, as_array, exactly
+from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import ArrayLike, FloatArray
 
 FREE = (0, 1, 2, 3, 5, 7)
@@ -119,7 +119,7 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
     z = _raised(problem, z, pieces.demands(problem) + w[:, None], inside)
     y = w * 0
     squared, gain = energy_terms(problem, d - pieces.end_form(problem), y, z, prover.kept_energy)
-    bound = rounding.root_above(squared) - gain + pieces.at_start(problem)
+    bound = root_above(squared) - gain + pieces.at_start(problem)
     return Certificate(
         direction=basic.direction,
         impulse_weights=basic.impulse_weights,

@@ -1,9 +1,9 @@
-"""Arrays of fractions, and the one quotient that proofs need."""
+"""Arrays of fractions, and the quotients and roots that proofs need."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
+from math import ceil, isqrt, lcm
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,16 @@ def inverse_form(matrix: Rational, p: Rational) -> Any:
     # The border was scaled by scale_p twice, the matrix by scale once for its inverse.
     corner = -rows[n:, n:] * Fraction(scale, last * scale_p**2)
     return corner if p.ndim == 2 else corner[0, 0]
+
+
+def root_above(x: Fraction) -> Fraction:
+    """Return a fraction above the square root of x by less than 2^-60 of it."""
+    if not x:
+        return x
+    shift = 140 - (x.numerator.bit_length() - x.denominator.bit_length())
+    shift += shift % 2
+    scaled = ceil(x * Fraction(2) ** shift)
+    return Fraction(isqrt(scaled) + 1) / Fraction(2) ** (shift // 2)
 
 
 def as_array(values: tuple[Fraction, ...]) -> Rational:
