@@ -133,7 +133,8 @@ def largest_rise(problem: ImpactProblem, setting: Setting, worst: Fraction, z: N
     rows = setting.forms / setting.units
     squares = ((rows @ setting.delassus) * rows).sum(axis=1)
     mass, start = exactly(problem.M), exactly(problem.v_pre)
-    lengths = sum(map(root_above, squares), Fraction(0)) * root_above(Fraction(z @ mass @ z))
+    length: Any = z @ mass @ z
+    lengths = sum(map(root_above, squares), Fraction(0)) * root_above(length)
     return Fraction(2 * worst * lengths * (start @ mass @ start))
 
 
