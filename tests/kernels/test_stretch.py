@@ -71,7 +71,7 @@ def draw_case(seed, m=None, **options):
 
 def check(stretch: Stretch) -> None:
     """Assert what holds of every stretch: bookkeeping, energy, the cone, and friction."""
-    A, mu, v = stretch.A, stretch.mu, stretch.velocities
+    mu, v = stretch.mu, stretch.velocities
     np.testing.assert_allclose(stretch.log.sum(axis=0), stretch.total, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(stretch.u, v[-1], rtol=0.0, atol=ROUNDING)
     push, friction = stretch.log[:, ::2], stretch.log[:, 1::2]

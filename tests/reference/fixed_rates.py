@@ -27,7 +27,9 @@ def follow_rates(
         change = A @ _push(A, mu, u, rates)
         with np.errstate(divide="ignore", invalid="ignore"):
             stops = np.where(acting & (change[normal] > 0.0), -u[normal] / change[normal], np.inf)
-            turns = np.where(acting & (u[slip] * change[slip] < 0.0), -u[slip] / change[slip], np.inf)
+            turns = np.where(
+                acting & (u[slip] * change[slip] < 0.0), -u[slip] / change[slip], np.inf
+            )
         if np.isinf(stops.min()) and np.isinf(turns.min()):
             return None
         u = u + min(stops.min(), turns.min()) * change

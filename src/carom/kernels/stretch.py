@@ -210,8 +210,9 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
     """Set the rates of contacts, among those in the mask, so that all stop together.
 
     If it keeps rest, contacts at rest act as well, so that others do not set them back. Returns
-    whether some contact acts. Contacts that slide keep their friction; those that do not are taken to stick, or to slip
-    where that takes more than the cone has. Contacts that would have to pull are left out.
+    whether some contact acts. Contacts that slide keep their friction; those that do not are taken
+    to stick, or to slip where that takes more than the cone has. Contacts that would have to pull
+    are left out.
     """
     m = len(mu)
     for i in range(m):
