@@ -41,6 +41,9 @@ RIDGE = 1e-13
 """Added to the diagonal, so that contacts that stick in the same way share friction somehow. The
 velocities that follow are unique, and change by no more than this."""
 
+KEEP_REST = 2
+"""Aim of a stretch in which contacts at rest act as well."""
+
 Work = namedtuple("Work", "push du mask friction matrix index")
 
 
@@ -209,10 +212,9 @@ def _push(A, mu, u, rates, push, matrix, index, m):
 def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
     """Set the rates of contacts, among those in the mask, so that all stop together.
 
-    If it keeps rest, contacts at rest act as well, so that others do not set them back. Returns
-    whether some contact acts. Contacts that slide keep their friction; those that do not are taken
-    to stick, or to slip where that takes more than the cone has. Contacts that would have to pull
-    are left out.
+    If it keeps rest, contacts at rest act as well, so that others do not set them back. Contacts
+    that slide keep their friction; those that do not are taken to stick, or to slip
+    where that takes more than the cone has. Contacts that would have to pull are left out.
     """
     m = len(mu)
     for i in range(m):
@@ -226,7 +228,7 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
         for i in range(m):
             size += int(rates[i] > 0.0) * (1 + index[i])
         if size == 0:
-            return False
+            return
         row = 0
         for i in range(m):
             for part in range(1 + index[i]):
@@ -272,7 +274,6 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
             row += 1 + index[i]
     for i in range(m):
         rates[i] /= max(largest, NOISE)
-    return True
 
 
 @inlined
@@ -346,7 +347,8 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
         u, total: Velocities (c,) and impulses so far (c,), changed in place.
         rates: (m,) rates of normal impulse, overwritten; those of contacts that part are ignored.
         share: If below 1, how far to go, as a share of the way to where the first contact stops.
-        aims: 1 to replace the rates by those with which all contacts stop together.
+        aims: 1 to replace the rates by those with which all contacts stop together, KEEP_REST if
+            contacts at rest shall act too.
         work: Work arrays.
         log: (rows, c) impulses of the straight pieces, as far as there is room.
         logged: (1,) number of rows in use, changed in place.
@@ -361,14 +363,13 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
             rates[i] = 0.0
     able = 0
     for i in range(len(m)):
-        able += int(mask[i] > 0.0 and u[2 * i] <= 0.0)
+        able += int(mask[i] > 0.0 and (u[2 * i] < 0.0 or (aims == KEEP_REST and u[2 * i] == 0.0)))
     # A contact that acts alone always stops as it should, and contacts that all rest have no aim.
-    aims = aims and able > 1 and _approaches(u, m)
+    aims = aims if able > 1 and _approaches(u, m) else 0
     left, is_first = np.inf, True
     for event in range(MOST_EVENTS):
         if aims and event < MOST_AIMS:
-            if not _aim(A, mu, u, mask, True, rates, friction, matrix, index):
-                _aim(A, mu, u, mask, False, rates, friction, matrix, index)
+            _aim(A, mu, u, mask, aims == KEEP_REST, rates, friction, matrix, index)
         fastest = 0
         while fastest >= 0:
             acting = 0
