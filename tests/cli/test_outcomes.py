@@ -57,6 +57,7 @@ class TestLaws:
             "step_impulse": 0.05,
             "max_steps": 7,
             "seed": 3,
+            "extremes": 0.25,
             "draw": "uniform",
             "selection": "lemke",
             "epsilon": None,
@@ -64,7 +65,7 @@ class TestLaws:
             "norm": "contact",
             "max_samples": 2**22,
         }
-        law = carom.Routh(64, 0.05, 7, 3, "uniform", "lemke")
+        law = carom.Routh(64, 0.05, 7, 3, draw="uniform", selection="lemke")
         expected = law.resolve(block.problem)
         assert report["laws"]["routh"]["num_unfinished"] == expected.num_unfinished > 0
         bounds = [report["laws"]["routh"]["contacts"][name]["normal"] for name in "AB"]
@@ -79,7 +80,10 @@ class TestLaws:
     def test_choices_are_those_of_the_law(self):
         assert set(outcomes.DRAWS) == set(stepping.DRAWS)
         assert set(outcomes.SELECTIONS) == set(stepping.SELECTIONS)
-        assert carom.Routh().draw == outcomes.DRAWS[0]
+        assert outcomes.DRAWS[0] == routh.PERSISTENT
+        block = carom.scenes.load("rocking-block").problem
+        named, first = (carom.Routh(9, 0.05, draw=draw) for draw in (None, outcomes.DRAWS[0]))
+        assert named.resolve(block).v_post.tobytes() == first.resolve(block).v_post.tobytes()
 
     @pytest.mark.needs("ppl")
     def test_one_contact_is_also_resolved_in_closed_form(self, capsys, tmp_path):
@@ -144,7 +148,7 @@ class TestReport:
         assert main(["outcomes", str(tmp_path / "still.json"), *FEW]) == 0
         out = capsys.readouterr().out
         assert out.count("\n  no contact approaches: the velocity stays as it is\n") == 5
-        assert "Routh, persistent draws: 1 outcome (complete)" in out
+        assert "Routh, exact motions: 1 outcome (complete)" in out
         report = read_json(capsys, "outcomes", str(tmp_path / "still.json"), *FEW)
         assert report["laws"]["routh"]["energy_kept"] is None
 
@@ -152,16 +156,18 @@ class TestReport:
 @pytest.mark.needs("ppl")
 def test_it_is_told_how_far_samples_leave_the_exact_set(capsys, tmp_path):
     ladder().save(tmp_path / "ladder.json")
-    assert main(["outcomes", str(tmp_path / "ladder.json"), "--samples", "2000"]) == 0
+    command = ["outcomes", str(tmp_path / "ladder.json"), "--samples", "2000"]
+    assert main([*command, "--draw", "persistent"]) == 0
     out = capsys.readouterr().out
-    error = read_json(capsys, "outcomes", str(tmp_path / "ladder.json"), "--samples", "2000")[
-        "sample_error"
-    ]
+    error = read_json(capsys, *command, "--draw", "persistent")["sample_error"]
     assert f"lie up to {error:.3g} m/s of contact velocity from the exact set" in out
     exact = carom.RouthExact().resolve(ladder()).contact_bounds()
-    sampled = carom.Routh(num_samples=2000).resolve(ladder()).contact_bounds()
+    sampled = carom.Routh(num_samples=2000, draw="persistent").resolve(ladder()).contact_bounds()
     beyond = np.maximum((sampled - exact) * [-1.0, 1.0], 0.0)
     assert error >= beyond.max() > 1e-3
+    assert main(command) == 0
+    assert "Samples of routh lie in the exact set." in capsys.readouterr().out
+    assert read_json(capsys, *command)["sample_error"] <= 1e-9
     one = read_json(capsys, "outcomes", "rocking-block", *FEW, "--law", "routh")
     assert one["sample_error"] is None
 

@@ -14,10 +14,19 @@ import carom
 from carom.stepping.pieces import Pieces
 from tests.reference.impact_problems import random_problem
 from tests.reference.ladder import ladder
+from tests.reference.replay import check_path
 
 # Of the impact's own velocity and energy; a few hundred roundings.
 ROUNDING = 1e-9
 seeds = st.integers(0, 2**31)
+draws = st.sampled_from(["uniform", "subset", "persistent"])
+laws = st.sampled_from(
+    [
+        {},
+        {"extremes": 0.0},
+        *({"max_steps": 500, "draw": draw} for draw in ("uniform", "subset", "persistent")),
+    ]
+)
 
 
 def draw_problem(seed, m=None, d=1):
@@ -45,21 +54,35 @@ def check_physics(problem, outcomes):
     assert np.abs(change - momentum).max() <= ROUNDING * (1 + np.abs(change).max())
 
 
-@given(seed=seeds, draw=st.sampled_from(["uniform", "subset", "persistent"]))
-def test_planar_samples_obey_physics(seed, draw):
+@given(seed=seeds, options=laws)
+def test_planar_samples_obey_physics(seed, options):
     problem = draw_problem(seed)
-    outcomes = carom.Routh(num_samples=64, max_steps=500, seed=seed, draw=draw).resolve(problem)
+    outcomes = carom.Routh(num_samples=256, seed=seed, **options).resolve(problem)
     check_physics(problem, outcomes)
 
 
+@pytest.mark.parametrize("options", [{}, {"max_steps": 500}], ids=["motions", "steps"])
 @pytest.mark.parametrize("seed", range(12))
-def test_spatial_samples_obey_physics(seed):
+def test_spatial_samples_obey_physics(seed, options):
     problem = draw_problem(seed, m=1 + seed % 3, d=2)
-    outcomes = carom.Routh(num_samples=32, max_steps=500, seed=seed).resolve(problem)
+    outcomes = carom.Routh(num_samples=32, seed=seed, **options).resolve(problem)
     check_physics(problem, outcomes)
 
 
-@given(seed=seeds, draw=st.sampled_from(["uniform", "subset", "persistent"]))
+@given(seed=seeds)
+def test_every_piece_of_a_motion_obeys_the_inclusion(seed):
+    """Samples that are random and samples that search, piece by piece."""
+    problem = draw_problem(seed, m=2)
+    outcomes = carom.Routh(num_samples=256, seed=seed).resolve(problem)
+    assert "samples search" in outcomes.notes[0]
+    data = problem.M, problem.J_n, problem.J_t[:, 0], problem.mu
+    for i in (0, len(outcomes) // 2, len(outcomes) - 1):
+        path = outcomes.path(i)
+        assert path.num_steps == len(path.modes)
+        check_path(*data, path, problem.v_pre, outcomes.v_post[i])
+
+
+@given(seed=seeds, draw=draws)
 def test_every_step_of_a_path_solves_its_lcp(seed, draw):
     """Step by step: caps, cone, complementarity, dissipation, all from the recorded path."""
     problem = draw_problem(seed, m=2)
@@ -87,21 +110,60 @@ def test_every_step_of_a_path_solves_its_lcp(seed, draw):
         assert (error[sliding] <= 1e-7 * (1 + np.abs(friction[sliding]))).all()
 
 
+@pytest.mark.parametrize("options", [{}, {"extremes": 0.0}, {"draw": "persistent"}], ids=str)
 @pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "ramone", "disk-stack"])
-def test_same_bits_on_one_thread_and_two_and_in_any_chunking(name, monkeypatch):
+def test_same_bits_on_one_thread_and_two_and_in_any_chunking(name, options, monkeypatch):
     problem = carom.scenes.load(name).problem
-    size = 70_000 if name != "disk-stack" else 2_000
-    one = carom.Routh(num_samples=size, seed=7, num_threads=1).resolve(problem)
-    two = carom.Routh(num_samples=size, seed=7, num_threads=2).resolve(problem)
+    options = options | {"num_samples": 40_000 if name != "disk-stack" else 2_000}
+    one = carom.Routh(**options, seed=7, num_threads=1).resolve(problem)
+    two = carom.Routh(**options, seed=7, num_threads=2).resolve(problem)
     assert one.v_post.tobytes() == two.v_post.tobytes()
-    monkeypatch.setattr("carom.stepping.sampler.LARGEST_CHUNK", 777)
-    chunks = carom.Routh(num_samples=size, seed=7, num_threads=2).resolve(problem)
+    monkeypatch.setattr("carom.stepping.parallel.SMALLEST_CHUNK", 555)
+    monkeypatch.setattr("carom.stepping.parallel.LARGEST_CHUNK", 777)
+    chunks = carom.Routh(**options, seed=7, num_threads=2).resolve(problem)
     assert one.v_post.tobytes() == chunks.v_post.tobytes()
-    # A shorter run is the beginning of a longer one, although it prepares its search otherwise.
-    short = carom.Routh(num_samples=300, seed=7).resolve(problem)
-    assert short.v_post.tobytes() == one.v_post[: len(short)].tobytes()
-    other = carom.Routh(num_samples=300, seed=8).resolve(problem)
-    assert short.v_post.tobytes() != other.v_post.tobytes()
+    other = carom.Routh(**options, seed=8).resolve(problem)
+    assert one.v_post.tobytes() != other.v_post.tobytes()
+
+
+@pytest.mark.parametrize("options", [{"extremes": 0.0}, {"draw": "persistent"}], ids=str)
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "ramone", "disk-stack"])
+def test_a_shorter_run_is_the_beginning_of_a_longer_one(name, options):
+    """It prepares its search for pieces otherwise."""
+    problem = carom.scenes.load(name).problem
+    long = carom.Routh(num_samples=2_000, seed=7, **options).resolve(problem)
+    short = carom.Routh(num_samples=300, seed=7, **options).resolve(problem)
+    assert short.v_post.tobytes() == long.v_post[: len(short)].tobytes()
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "ramone", "disk-stack"])
+def test_random_samples_come_first_and_do_not_depend_on_those_that_search(name):
+    problem = carom.scenes.load(name).problem
+    random = carom.Routh(num_samples=2_000, seed=7, extremes=0.0).resolve(problem)
+    assert random.notes == ()
+    for extremes in (0.1, 0.25, 1.0):
+        law = carom.Routh(num_samples=2_000, seed=7, extremes=extremes)
+        outcomes = law.resolve(problem)
+        num_random = law.replay(problem).sampler.num_random
+        assert 0 <= num_random - (1 - extremes) * 2_000 < len(problem.J) * 2
+        assert f"{2_000 - num_random:,} of 2,000 samples search" in outcomes.notes[0]
+        same = random.v_post[:num_random].tobytes() == outcomes.v_post[:num_random].tobytes()
+        assert same
+        # What is searched for is found: no range is narrower, some are wider.
+        low, high = np.moveaxis(outcomes.contact_bounds(), -1, 0)
+        assert (low <= outcomes.contact_velocities[:num_random].min(axis=0, initial=np.inf)).all()
+        assert (high >= outcomes.contact_velocities[:num_random].max(axis=0, initial=-np.inf)).all()
+
+
+@given(seed=seeds)
+def test_one_contact_is_routh_without_error(seed):
+    """Rates of one contact do not matter, so that all motions are one."""
+    problem = draw_problem(seed, m=1)
+    exact = carom.RouthSingle().resolve(problem)
+    motions = carom.Routh(num_samples=64, seed=seed).resolve(problem)
+    assert len(motions) == 64
+    apart = problem.kinetic_energy(motions.v_post - exact.v_post)
+    assert (apart <= ROUNDING**2 * problem.kinetic_energy(problem.v_pre)).all()
 
 
 @given(seed=seeds)
@@ -249,6 +311,9 @@ def test_lemke_selection_takes_one_solution_only():
         ("epsilon", -1.0),
         ("points", [[0.5, 1.5]]),
         ("points", [0.5]),
+        ("extremes", -0.1),
+        ("extremes", 1.1),
+        ("extremes", np.nan),
     ],
 )
 def test_options_out_of_range_are_refused_by_name(option, value):
@@ -262,10 +327,11 @@ def test_points_must_fit_the_contacts():
         carom.Routh(points=[[0.1, 0.2, 0.3]]).resolve(problem)
 
 
-def test_progress_is_told():
+@pytest.mark.parametrize("options", [{}, {"draw": "persistent"}], ids=str)
+def test_progress_is_told(options):
     problem = carom.scenes.load("rocking-block").problem
     told = []
-    law = carom.Routh(num_samples=20_000, progress=lambda *state: told.append(state))
+    law = carom.Routh(20_000, progress=lambda *state: told.append(state), **options)
     law.resolve(problem)
     assert told[-1] == (20_000, 20_000)
     assert [done for done, _ in told] == sorted(done for done, _ in told)

@@ -34,31 +34,47 @@ seeds = st.integers(0, 2**31)
 
 
 def check_physics(problem, outcomes):
-    """Assert what holds of every outcome: all end, none approaches, no energy, friction polygon."""
+    """Assert what holds of every outcome: all end, none approaches, no energy, friction cone."""
     assert outcomes.num_unfinished == 0
     assert (outcomes.contact_velocities[..., 0] >= -ROUNDING * problem.space.velocity_unit).all()
     before = problem.kinetic_energy(problem.v_pre)
     assert (problem.kinetic_energy(outcomes.v_post) <= before * (1.0 + ROUNDING)).all()
     slack = ROUNDING * problem.space.impulse_unit * (1.0 + problem.mu)
     assert (outcomes.impulse_n >= -slack).all()
-    # Each edge of the polygon bounds the friction that points across it.
-    k = problem.num_directions
-    corners = friction_directions(2, k)
-    across = corners + np.roll(corners, -1, axis=0)
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
-    reach = np.cos(np.pi / k) * problem.mu * outcomes.impulse_n + slack
-    assert (outcomes.impulse_t @ across.T <= reach[..., None]).all()
+    friction = np.linalg.norm(outcomes.impulse_t, axis=-1)
+    assert (friction <= problem.mu * outcomes.impulse_n + slack).all()
+    if outcomes.origin.takes_steps:
+        check_polygon(problem, outcomes, slack)
     impulses = np.concatenate([outcomes.impulse_n[..., None], outcomes.impulse_t], axis=-1)
     change = impulses.reshape(len(outcomes), -1) @ problem.J
     momentum = (outcomes.v_post - problem.v_pre) @ problem.M
     assert np.abs(change - momentum).max() <= ROUNDING * (1.0 + np.abs(change).max())
 
 
+def check_polygon(problem, outcomes, slack):
+    """Assert that each edge of the polygon bounds the friction that points across it."""
+    k = problem.num_directions
+    corners = friction_directions(2, k)
+    across = corners + np.roll(corners, -1, axis=0)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    reach = np.cos(np.pi / k) * problem.mu * outcomes.impulse_n + slack
+    assert (outcomes.impulse_t @ across.T <= reach[..., None]).all()
+
+
+WAYS = [{}, {"draw": "persistent"}]
+"""Exact motions with the round cone, or steps with k friction directions."""
+
+
 @settings(max_examples=30)
-@given(seed=seeds, m=st.integers(1, 6), k=st.sampled_from([3, 4, 5, 8, 16]))
-def test_bodies_on_feet_obey_physics(seed, m, k):
+@given(
+    seed=seeds,
+    m=st.integers(1, 6),
+    k=st.sampled_from([3, 4, 5, 8, 16]),
+    options=st.sampled_from(WAYS),
+)
+def test_bodies_on_feet_obey_physics(seed, m, k, options):
     problem = on_feet(np.random.default_rng(seed), m, k)
-    check_physics(problem, carom.Routh(num_samples=64, seed=seed).resolve(problem))
+    check_physics(problem, carom.Routh(num_samples=64, seed=seed, **options).resolve(problem))
 
 
 @settings(max_examples=30)
@@ -71,12 +87,13 @@ def test_random_problems_obey_physics(seed, m, draw):
     check_physics(problem, outcomes)
 
 
+@pytest.mark.parametrize("options", WAYS, ids=["motions", "steps"])
 @pytest.mark.parametrize("k", [4, 8])
 @pytest.mark.parametrize("make", [box, flat_feet])
-def test_dependent_contacts_obey_physics(make, k):
+def test_dependent_contacts_obey_physics(make, k, options):
     problem = make(num_directions=k)
     assert np.linalg.matrix_rank(problem.J) == 6 < len(problem.J)
-    outcomes = carom.Routh(num_samples=512).resolve(problem)
+    outcomes = carom.Routh(num_samples=512, **options).resolve(problem)
     check_physics(problem, outcomes)
     path = outcomes.path(3)
     energy = problem.kinetic_energy(path.v)
@@ -192,7 +209,8 @@ def test_bounds_and_projections_of_a_set():
     assert np.array_equal(bounds[..., 0], outcomes.contact_velocities.min(axis=0))
     rows = np.array([problem.J_n[0], problem.J_t[2, 1]])
     flat = outcomes.project(rows).points
-    assert flat.shape == (500, 2)
+    assert flat.shape == (len(outcomes), 2)
+    assert len(outcomes) + outcomes.num_unfinished == 500
     assert np.allclose(flat[:, 1], outcomes.contact_velocities[:, 2, 2], rtol=0, atol=ROUNDING)
     assert outcomes.support(rows[1]) == pytest.approx(bounds[2, 2, 1], abs=ROUNDING)
 

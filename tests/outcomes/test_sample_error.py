@@ -37,8 +37,16 @@ def test_samples_err_with_their_step():
     coarse, fine = (carom.Routh(2**12, unit / k).resolve(problem) for k in (1, 16))
     assert sample_error(coarse, exact) > 5e-3
     assert sample_error(fine, exact) < 1e-3
-    assert f"h = {unit:.4g} N s; samples err in proportion to it" in coarse.summary()
+    assert f"steps of {unit:.4g} N s; samples err in proportion to it" in coarse.summary()
     assert coarse.step_impulse == pytest.approx(16 * fine.step_impulse)
+
+
+def test_exact_motions_do_not_err():
+    problem = ladder()
+    samples = carom.Routh(2**12).resolve(problem)
+    assert sample_error(samples, resolve(problem)) < 1e-9
+    assert samples.step_impulse is None
+    assert "in proportion" not in samples.summary()
 
 
 def test_other_laws_have_no_step():

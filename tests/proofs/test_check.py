@@ -10,7 +10,7 @@ import pytest
 import carom
 from carom.errors import InvalidCertificate
 from carom.proofs import Certificate, Prover, check, is_valid, prove
-from carom.proofs.check import exactly, inverse_form
+from carom.proofs.rational import exactly, inverse_form
 from tests.reference.impact_problems import random_problem
 
 VECTORS = ("direction", "impulse_weights", "separation", "velocity")

@@ -15,6 +15,8 @@ from tests.reference.misses import RockingMisses, most_failures, segment, segmen
 REPETITIONS = 200
 DELTA = 0.3
 SCENES = ("rocking-block", "compass-gait", "box-wall", "ramone")
+WAYS = pytest.mark.parametrize("options", [{}, {"draw": "persistent"}], ids=["motions", "steps"])
+"""Exact motions or the paper's steps. With `until`, all motions are random draws."""
 
 
 def same_samples(one, other):
@@ -24,16 +26,17 @@ def same_samples(one, other):
     assert one.unfinished == other.unfinished
 
 
+@WAYS
 @pytest.mark.parametrize("name", [*SCENES, "disk-stack", "painleve-rod"])
-def test_samples_are_those_of_a_run_without(name):
+def test_samples_are_those_of_a_run_without(name, options):
     problem = carom.scenes.load(name).problem
     epsilon = 0.05 if name == "disk-stack" else 0.01
-    law = carom.Routh(num_samples=130, seed=3, until=(epsilon, 0.02, 0.05))
+    law = carom.Routh(num_samples=130, seed=3, until=(epsilon, 0.02, 0.05), **options)
     grown = law.resolve(problem)
     assert grown.holdout.is_met
     assert grown.holdout.p <= 0.02
     assert len(grown) == 2 * grown.holdout.num_samples == 2 * grown.holdout.trials
-    plain = carom.Routh(num_samples=len(grown), seed=3).resolve(problem)
+    plain = carom.Routh(len(grown), seed=3, extremes=0.0, **options).resolve(problem)
     same_samples(grown, plain)
     for i in (0, 131, len(grown) - 1):
         one, other = grown.path(i), plain.path(i)
@@ -42,12 +45,13 @@ def test_samples_are_those_of_a_run_without(name):
         assert np.allclose(one.v[-1], grown.v_post[i], rtol=0, atol=1e-9)
 
 
+@WAYS
 @pytest.mark.parametrize("norm", ["contact", "energy"])
 @pytest.mark.parametrize("name", SCENES)
-def test_holdout_is_what_the_samples_say(name, norm):
+def test_holdout_is_what_the_samples_say(name, norm, options):
     """The tested half of the set against the other half, by brute force."""
     problem = carom.scenes.load(name).problem
-    law = carom.Routh(num_samples=64, until=(0.01, 0.03, 0.1), norm=norm)
+    law = carom.Routh(num_samples=64, until=(0.01, 0.03, 0.1), norm=norm, **options)
     outcomes = law.resolve(problem)
     found = outcomes.holdout
     points = outcomes.v_post @ velocity_map(problem, norm).T
@@ -58,12 +62,13 @@ def test_holdout_is_what_the_samples_say(name, norm):
     assert found.p == holdout_bound(found.misses, found.trials, share)
     assert found.p <= 0.03
     assert str(found) in outcomes.summary()
-    assert carom.Routh(num_samples=64).resolve(problem).holdout is None
+    assert carom.Routh(num_samples=64, **options).resolve(problem).holdout is None
 
 
-def test_limit_on_samples_ends_it_and_the_set_says_so():
+@WAYS
+def test_limit_on_samples_ends_it_and_the_set_says_so(options):
     problem = carom.scenes.load("box-wall").problem
-    law = carom.Routh(num_samples=100, until=(1e-5, 0.02, 0.05), max_samples=2000)
+    law = carom.Routh(num_samples=100, until=(1e-5, 0.02, 0.05), max_samples=2000, **options)
     outcomes = law.resolve(problem)
     assert len(outcomes) == 1600
     found = outcomes.holdout
@@ -106,14 +111,16 @@ def test_nothing_collides():
     assert len(outcomes) == 800
 
 
-def test_progress_and_paths():
+@WAYS
+def test_progress_and_paths(options):
     problem = carom.scenes.load("rocking-block").problem
     told = []
-    law = carom.Routh(64, until=(0.001, 0.05, 0.1), progress=lambda *state: told.append(state))
+    until = (0.001, 0.05, 0.1)
+    law = carom.Routh(64, until=until, progress=lambda *state: told.append(state), **options)
     outcomes = law.resolve(problem)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1] == (len(outcomes), len(outcomes))
-    plain = carom.Routh(64).draw_path(problem, 5)
+    plain = carom.Routh(64, **options).draw_path(problem, 5)
     assert np.array_equal(law.draw_path(problem, 5).v, plain.v)
 
 
@@ -245,13 +252,15 @@ def test_bound_is_honest_on_a_segment():
     assert max(rounds) > 1
 
 
-def test_bound_is_honest_for_the_rocking_block():
+@WAYS
+def test_bound_is_honest_for_the_rocking_block(options):
     problem = carom.scenes.load("rocking-block").problem
-    truth = RockingMisses(problem, carom.Routh(10**6, seed=10**6).resolve(problem).v_post)
+    many = carom.Routh(10**6, seed=10**6, extremes=0.0, **options)
+    truth = RockingMisses(problem, many.resolve(problem).v_post)
     failures = 0
     sizes = set()
     for seed in range(REPETITIONS):
-        law = carom.Routh(32, seed=seed, until=(0.001, 0.15, DELTA), num_threads=1)
+        law = carom.Routh(32, seed=seed, until=(0.001, 0.15, DELTA), num_threads=1, **options)
         outcomes = law.resolve(problem)
         found = outcomes.holdout
         assert found.is_met
@@ -277,16 +286,17 @@ def rests(problem, v):
     return np.linalg.norm(v, axis=-1) < 1e-6 * problem.energy_norm
 
 
-def test_bound_is_honest_where_a_fold_decides():
+@WAYS
+def test_bound_is_honest_where_a_fold_decides(options):
     """A set and the fresh draws that it is compared with must not share their way off the fold."""
     problem = folded()
     to_points = velocity_map(problem, "energy").T
-    truth = carom.Routh(2**15, seed=10**6).resolve(problem).v_post @ to_points
+    many = carom.Routh(2**15, seed=10**6, extremes=0.0, **options)
+    truth = many.resolve(problem).v_post @ to_points
     failures = 0
     for seed in range(40):
-        law = carom.Routh(
-            64, seed=seed, until=(0.03, 0.02, 0.1), norm="energy", max_samples=2**14, num_threads=1
-        )
+        goal = {"until": (0.03, 0.02, 0.1), "norm": "energy", "max_samples": 2**14}
+        law = carom.Routh(64, seed=seed, num_threads=1, **goal, **options)
         outcomes = law.resolve(problem)
         points = outcomes.v_post[: outcomes.holdout.num_samples] @ to_points
         missed = np.mean(cdist(truth, points).min(axis=1) > 0.03)
@@ -295,10 +305,23 @@ def test_bound_is_honest_where_a_fold_decides():
     assert failures <= 10
 
 
-def test_paths_of_many_seeds_end_as_samples_do():
+def test_steps_of_many_seeds_end_as_samples_do():
     problem = folded()
-    share = rests(problem, carom.Routh(2**14).resolve(problem).v_post).mean()
-    ends = np.array([carom.Routh().draw_path(problem, seed).v[-1] for seed in range(300)])
+    law = carom.Routh(2**14, draw="persistent")
+    share = rests(problem, law.resolve(problem).v_post).mean()
+    ends = np.array([law.draw_path(problem, seed).v[-1] for seed in range(300)])
     assert 0.01 < share < 0.5
     # Five standard deviations.
     assert abs(rests(problem, ends).mean() - share) < 5.0 * np.sqrt(share / 300)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_motions_of_many_seeds_end_as_samples_do(name):
+    problem = carom.scenes.load(name).problem
+    law = carom.Routh(2**14, extremes=0.0)
+    samples = law.resolve(problem).v_post @ problem.J.T
+    ends = np.array([law.draw_path(problem, seed).v[-1] for seed in range(300)]) @ problem.J.T
+    for place in np.quantile(samples, [0.2, 0.5, 0.8], axis=0):
+        # Rounding may put what rests on either side of zero.
+        share, found = ((each <= place + 1e-9).mean(axis=0) for each in (samples, ends))
+        assert (np.abs(found - share) < 5.0 * np.sqrt(share * (1 - share) / 300) + 1e-9).all()

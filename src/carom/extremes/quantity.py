@@ -12,6 +12,8 @@ from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray
 
 ENERGY = "energy kept"
+IMPULSE = "impulse"
+"""Name of the sum of all normal impulses; with a contact in front, of its own."""
 
 OWN = "direction"
 """Name of a direction of the user's own."""
@@ -77,9 +79,11 @@ def named(problem: ImpactProblem, name: str) -> Quantity:
     nothing, none = np.zeros(problem.num_velocities), np.zeros(problem.num_contacts)
     if plain == ENERGY:
         return Quantity(name, "J", nothing, none, energy=sign)
+    if plain == IMPULSE:
+        return Quantity(name, "N s", nothing, none + sign)
     width = 1 + problem.num_tangents
     for i, contact in enumerate(problem.contacts):
-        if plain == f"{contact} impulse":
+        if plain == f"{contact} {IMPULSE}":
             none[i] = sign
             return Quantity(name, "N s", nothing, none)
         for k, part in enumerate(parts(problem)):
@@ -87,8 +91,8 @@ def named(problem: ImpactProblem, name: str) -> Quantity:
                 return Quantity(name, "m/s", sign * problem.J[i * width + k], none)
     some = ", ".join(f"'{problem.contacts[0]} {part}'" for part in [*parts(problem), "impulse"])
     raise InvalidOption(
-        f"direction: expected {some}, another contact of {', '.join(problem.contacts)}, or "
-        f"'{ENERGY}', with a minus for the least value; got {name!r}"
+        f"direction: expected {some}, another contact of {', '.join(problem.contacts)}, "
+        f"'{IMPULSE}' or '{ENERGY}', with a minus for the least value; got {name!r}"
     )
 
 

@@ -65,8 +65,9 @@ def worst_case(
         problem: The impact.
         direction: (nv,) for one direction, (k, nv) for several. Names work too: "A normal",
             "A tangential" ("A tangent 1" and "A tangent 2" in space), "A impulse" for the normal
-            impulse at a contact, and "energy kept"; a minus in front, as in "-A tangential", asks
-            for the least value. Default: the least and the largest of every contact velocity.
+            impulse at a contact, "impulse" for the sum of all, and "energy kept"; a minus in
+            front, as in "-A tangential", asks for the least value. Default: the least and the
+            largest of every contact velocity.
         max_seconds: Time budget [s], without the compilation of the first call.
         seed: Seed of the search.
 

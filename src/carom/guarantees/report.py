@@ -12,6 +12,8 @@ import numpy as np
 
 from carom import checks, notebook
 from carom.errors import ImpactNotResolved, MissingExtra
+from carom.extremes.extreme import Extreme
+from carom.extremes.worst_case import worst_case
 from carom.guarantees import sentences
 from carom.guarantees.ambiguity import Ambiguity, ambiguity
 from carom.guarantees.cone import Pointedness, pointedness
@@ -51,6 +53,7 @@ class Guarantees:
         termination: Bound on the number of steps; None if the cone is not pointed.
         kappa: For one contact, the largest impulse per |v_pre|_M [N s / sqrt(J)]; else None.
         worst: Largest impulse of all solutions, exactly; None if that was not found.
+        extreme: The same from both sides where it was not found exactly; else None.
         uniqueness: Whether a step has one outcome.
         lipschitz: Lipschitz constant of the step; None if it has several outcomes.
         samples: Sampled outcomes.
@@ -73,6 +76,7 @@ class Guarantees:
     termination: Termination | None
     kappa: float | None
     worst: WorstImpulse | None
+    extreme: Extreme | None
     uniqueness: Uniqueness
     lipschitz: Lipschitz | None
     samples: SampledSet
@@ -160,21 +164,33 @@ def check(
     except (MissingExtra, ImpactNotResolved):
         exact = None
     samples = _samples(problem, seed, part)
+    worst = worst_impulse(problem, part)
+    # Samples that search for extremes show more of the ambiguity than random ones.
+    spread = exact or Routh(min(len(samples), FIRST_SAMPLES), seed=seed).resolve(problem)
     return Guarantees(
         problem=problem,
         step_impulse=step,
         cone=cone,
         termination=termination(problem, cone, step),
         kappa=single_contact_rate(problem) if problem.num_contacts == 1 else None,
-        worst=worst_impulse(problem, part),
+        worst=worst,
+        extreme=_extreme_impulse(problem, part, seed) if worst is None else None,
         uniqueness=uniqueness,
         lipschitz=step_lipschitz(problem, uniqueness),
         samples=samples,
         exact=exact,
         coverage=None if exact is None else coverage_distance(samples, exact),
         losses=dissipation(samples, max_seconds=part),
-        ambiguity=ambiguity(samples if exact is None else exact),
+        ambiguity=ambiguity(spread),
     )
+
+
+def _extreme_impulse(problem: ImpactProblem, max_seconds: float, seed: int) -> Extreme | None:
+    """Return the largest sum of normal impulses from both sides, if a motion ends in time."""
+    try:
+        return worst_case(problem, "impulse", max_seconds=max_seconds, seed=seed)
+    except ImpactNotResolved:
+        return None
 
 
 def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSet:

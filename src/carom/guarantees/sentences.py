@@ -103,6 +103,12 @@ def _on_impulse(report: Guarantees) -> Statement:
             return Statement(title, FAILS, source, (line,), {"worst": None})
         lines.append(f"no solution takes more than {worst.s:.6g} N s, and one does: {way}")
         values["worst"] = worst.s
+    if (extreme := report.extreme) is not None:
+        lines.append(f"a motion takes {extreme.reached:.6g} N s")
+        values["reached"] = extreme.reached
+        if math.isfinite(extreme.proved):
+            lines.append(f"no motion takes more than {extreme.proved:.6g} N s, which is proved")
+            values["proved"] = extreme.proved
     if bound is not None:
         lines.append(f"the bound 2 |r| |v_pre| is {bound.largest_impulse:.4g} N s")
         values["bound"] = bound.largest_impulse

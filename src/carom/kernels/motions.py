@@ -40,6 +40,10 @@ MOST_STRETCHES = 200
 INTEGRATED = 1e-7
 """Largest relative residual with which a motion in space is accepted, where slip is integrated."""
 
+MOST_STARTS = 2000
+"""Maximum number of tries to begin where no contact approaches: perhaps only a few rates in a
+hundred let contacts at rest act."""
+
 STRIDE = 64
 """Random numbers per stretch; more than 120 contacts share some."""
 
@@ -85,7 +89,8 @@ def _draw_row(key, stretch, mu, u, plan, r, width, m):
     plan[r, len(m) + LENGTH] = min(stretched, 1.0) if stretch > 0 else length
     plan[r, len(m) + AIMS] = 1.0 if aims < AIMING else 0.0
     if stretch >= PATIENCE and stretch % 2 == 0:
-        plan[r, len(m) + LENGTH] = 1.0
+        # Contacts that press against each other without approaching may end their impact anywhere.
+        plan[r, len(m) + LENGTH] = 1.0 if approaching > 0 else length
         plan[r, len(m) + AIMS] = 1.0
         for i in range(len(m)):
             plan[r, i] = 1.0
@@ -127,11 +132,15 @@ def run_motion(A, mu, start, key, plan, planned, state, work, log, logged, width
     for k in range(len(m) * len(width)):
         u[k] = start[k]
         total[k] = 0.0
-    events = 0
-    for stretch in range(MOST_STRETCHES):
-        if not approaches(u, width, m) and has_acted(total, width, m):
-            status = FINISHED if _is_physical(A, start, u, total, width, m) else FAILED
-            return status, events, stretch
+    events, begun = 0, 0
+    for stretch in range(MOST_STRETCHES + MOST_STARTS):
+        if not approaches(u, width, m):
+            if has_acted(total, width, m):
+                status = FINISHED if _is_physical(A, start, u, total, width, m) else FAILED
+                return status, events, stretch
+            begun = stretch
+        if stretch - begun == MOST_STRETCHES:
+            break
         r = min(stretch, len(plan) - 1)
         if stretch >= planned:
             _draw_row(key, stretch, mu, u, plan, r, width, m)

@@ -60,7 +60,8 @@ def make_work(m, width):
 
 @inlined
 def _sign(x):
-    return (x > 0.0) - (x < 0.0)
+    # Not a difference of booleans, which NumPy refuses where code is not compiled.
+    return int(x > 0.0) - int(x < 0.0)
 
 
 @kernel
@@ -205,15 +206,18 @@ def _push(A, mu, u, rates, push, matrix, index, m):
 
 
 @kernel
-def _aim(A, mu, u, mask, rates, friction, matrix, index):
-    """Set the rates of approaching contacts, among those in the mask, so that all stop together.
+def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
+    """Set the rates of contacts, among those in the mask, so that all stop together.
 
-    Contacts that slide keep their friction; those that do not are taken to stick, or to slip
-    where that takes more than the cone has. Contacts that would have to pull are left out.
+    If it keeps rest, contacts at rest act as well, so that others do not set them back. Returns
+    whether some contact acts. Contacts that slide keep their friction; those that do not are taken
+    to stick, or to slip where that takes more than the cone has. Contacts that would have to pull
+    are left out.
     """
     m = len(mu)
     for i in range(m):
-        rates[i] = 1.0 if mask[i] > 0.0 and u[2 * i] < 0.0 else 0.0
+        may_act = u[2 * i] < 0.0 or (keeps_rest and u[2 * i] == 0.0)
+        rates[i] = 1.0 if mask[i] > 0.0 and may_act else 0.0
         # Friction over normal impulse; 2 stands for friction that is an unknown of its own.
         friction[i] = -mu[i] * _sign(u[2 * i + 1])
         index[i] = int(u[2 * i + 1] == 0.0)
@@ -222,7 +226,7 @@ def _aim(A, mu, u, mask, rates, friction, matrix, index):
         for i in range(m):
             size += int(rates[i] > 0.0) * (1 + index[i])
         if size == 0:
-            return
+            return False
         row = 0
         for i in range(m):
             for part in range(1 + index[i]):
@@ -268,6 +272,7 @@ def _aim(A, mu, u, mask, rates, friction, matrix, index):
             row += 1 + index[i]
     for i in range(m):
         rates[i] /= max(largest, NOISE)
+    return True
 
 
 @inlined
@@ -354,15 +359,16 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
         mask[i] = rates[i]
         if u[2 * i] > 0.0:
             rates[i] = 0.0
-    approaching = 0
+    able = 0
     for i in range(len(m)):
-        approaching += int(mask[i] > 0.0 and u[2 * i] < 0.0)
-    # A contact that acts alone always stops as it should.
-    aims = aims and approaching > 1
+        able += int(mask[i] > 0.0 and u[2 * i] <= 0.0)
+    # A contact that acts alone always stops as it should, and contacts that all rest have no aim.
+    aims = aims and able > 1 and _approaches(u, m)
     left, is_first = np.inf, True
     for event in range(MOST_EVENTS):
         if aims and event < MOST_AIMS:
-            _aim(A, mu, u, mask, rates, friction, matrix, index)
+            if not _aim(A, mu, u, mask, True, rates, friction, matrix, index):
+                _aim(A, mu, u, mask, False, rates, friction, matrix, index)
         fastest = 0
         while fastest >= 0:
             acting = 0

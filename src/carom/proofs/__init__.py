@@ -2,7 +2,18 @@
 
 from carom.proofs.certificate import Certificate
 from carom.proofs.check import check, is_valid
+from carom.proofs.energy import prove_by_energy, prove_energy
 from carom.proofs.momentum import Prover, prove
-from carom.proofs.phases import prove_by_phases
+from carom.proofs.phases import prove_by_phases, tightest
 
-__all__ = ["Certificate", "Prover", "check", "is_valid", "prove", "prove_by_phases"]
+__all__ = [
+    "Certificate",
+    "Prover",
+    "check",
+    "is_valid",
+    "prove",
+    "prove_by_energy",
+    "prove_by_phases",
+    "prove_energy",
+    "tightest",
+]

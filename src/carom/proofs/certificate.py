@@ -32,6 +32,14 @@ _VECTORS = (
     "pieces",
     "slopes",
     "units",
+    "kept",
+    "kept_units",
+    "kept_forms",
+    "kept_relations",
+    "kept_quadratic",
+    "kept_sticking",
+    "kept_multipliers",
+    "kept_velocity",
 )
 
 
@@ -54,6 +62,14 @@ class Certificate:
         pieces: (m * 8,) with "phases", values of a function of each contact's velocity on 8 rays.
         slopes: (m * 2,) with "phases", a linear function below it where the contact separates.
         units: (m * 2,) with "phases", units of normal and tangential velocity, contact by contact.
+        kept: () or (1,), a number that v_post' M v_post does not exceed; `lifted.py` explains it.
+        kept_units: (2 m,) units of contact velocities.
+        kept_forms: (E * 2 m,) further forms, combinations of contact velocities in these units.
+        kept_relations: (q * 2 m,) combinations that are zero.
+        kept_quadratic: (L (L + 1) / 2,) rows of N up to the diagonal, with L = 4 m + 2 E.
+        kept_sticking: (m * L,) slopes where contacts stick.
+        kept_multipliers: Those of further forms and relations, for every situation of `lifted.py`.
+        kept_velocity: (nv,) velocity that bounds impulses.
         digest: SHA-256 of everything else, which detects accidental damage.
     """
 
@@ -68,6 +84,14 @@ class Certificate:
     pieces: Exact = ()
     slopes: Exact = ()
     units: Exact = ()
+    kept: Exact = ()
+    kept_units: Exact = ()
+    kept_forms: Exact = ()
+    kept_relations: Exact = ()
+    kept_quadratic: Exact = ()
+    kept_sticking: Exact = ()
+    kept_multipliers: Exact = ()
+    kept_velocity: Exact = ()
     digest: str = ""
 
     def __float__(self) -> float:

@@ -40,6 +40,10 @@ of both signs, and (5) holds for both. If also (6) f_i(c) >= q_i . c wherever n 
 which is at most V(v+, a) <= V(v-, 0) with k the length of the bracket. So the bound holds if
 bound + z' M v- - sum_i f_i(c_i-) is at least k |v-|_M.
 
+Either kind can use that impacts dissipate. If a certificate also proves v+' M v+ <= e, as
+`lifted.py` explains, then e takes the place of v-' M v-: in (3), and with "phases" because
+k |v+|_M <= k sqrt(e), while V without its first term does not rise either.
+
 Floats of the problem are taken as the rational numbers that they are.
 Laws count approach speeds below 1e-10 of the impact's speed as rest; the proof does not.
 """
@@ -49,18 +53,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
-from carom.proofs.certificate import KINDS, Certificate, Exact, digest_of
-
-Rational = NDArray[Any]
-"""Arrays of fractions."""
+from carom.proofs import lifted
+from carom.proofs.certificate import KINDS, Certificate, digest_of
+from carom.proofs.rational import Rational, as_array, exactly, inverse_form
 
 RAYS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
 """Rays (n, t) between which functions of a contact's velocity are linear, in order."""
@@ -113,7 +114,8 @@ def check(problem: ImpactProblem, certificate: Certificate) -> None:
         d, offset = d - pieces.end_form(problem), pieces.at_start(problem)
     else:
         _check_cones(problem, z, weights)
-    squared, gain = energy_terms(problem, d, y, z)
+    kept = lifted.proved_energy(problem, certificate)
+    squared, gain = energy_terms(problem, d, y, z, kept)
     room = bound + gain - offset
     if room < 0 or room**2 < squared:
         raise InvalidCertificate("bound: smaller than what the multipliers prove")
@@ -221,6 +223,7 @@ def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
     if phases and problem.num_tangents != 1:
         raise InvalidCertificate("kind: phases are for planar contacts")
     sizes |= {"pieces": phases * m * len(RAYS), "slopes": phases * m * 2, "units": phases * m * 2}
+    sizes |= lifted.sizes(problem, certificate)
     numbers: list[Any] = [] if certificate.bound is None else [certificate.bound]
     for name, size in sizes.items():
         value = getattr(certificate, name)
@@ -249,57 +252,16 @@ def contact_slacks(
 
 
 def energy_terms(
-    problem: ImpactProblem, direction: Rational, separation: Rational, z: Rational
+    problem: ImpactProblem,
+    direction: Rational,
+    separation: Rational,
+    z: Rational,
+    kept: Fraction | None = None,
 ) -> tuple[Fraction, Fraction]:
-    """Return (p' M^-1 p) (v-' M v-) and z' M v-."""
+    """Return (p' M^-1 p) e and z' M v-, where e >= v+' M v+ is v-' M v- unless less is kept."""
     mass, start = exactly(problem.M), exactly(problem.v_pre)
     p = direction + separation @ exactly(problem.J_n) + mass @ z
     momentum = mass @ start
-    energy = start @ momentum
+    energy = start @ momentum if kept is None else kept
     # A robot at rest stays at rest, whatever p is.
     return (inverse_form(mass, p) * energy if start.any() else Fraction(0)), z @ momentum
-
-
-def inverse_form(matrix: Rational, p: Rational) -> Any:
-    """Return p' matrix^-1 p, and verify that the matrix is positive definite.
-
-    Bareiss's elimination, which stays in integers, of the matrix bordered by p, a vector or the
-    columns of a matrix: what is left in the corner is -det(matrix) times the result, and the pivots
-    are the leading minors.
-    """
-    n, width = len(p), p[0].size if isinstance(p[0], np.ndarray) else 1
-    scale, scale_p = (lcm(*(x.denominator for x in each.flat)) for each in (matrix, p))
-    rows = np.zeros((n + width, n + width), dtype=object)
-    rows[:n, :n] = _as_integers(matrix * scale)
-    rows[:n, n:] = _as_integers(p * scale_p).reshape(n, width)
-    rows[n:, :n] = rows[:n, n:].T
-    last = 1
-    for k in range(n):
-        pivot = rows[k, k]
-        if pivot <= 0:
-            raise InvalidCertificate("problem: the mass matrix is not positive definite")
-        below = slice(k + 1, None)
-        rows[below, below] = (
-            rows[below, below] * pivot - np.outer(rows[below, k], rows[k, below])
-        ) // last
-        last = pivot
-    # The border was scaled by scale_p twice, the matrix by scale once for its inverse.
-    corner = -rows[n:, n:] * Fraction(scale, last * scale_p**2)
-    return corner if p.ndim == 2 else corner[0, 0]
-
-
-def as_array(values: Exact) -> Rational:
-    """Return fractions as an array."""
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
-
-
-def exactly(values: NDArray[np.float64]) -> Rational:
-    """Return floats as the rational numbers that they are."""
-    flat = as_array(tuple(Fraction(x) for x in values.ravel().tolist()))
-    return flat.reshape(values.shape)
-
-
-def _as_integers(values: Rational) -> Rational:
-    return as_array(tuple(x.numerator for x in values.flat)).reshape(values.shape)

@@ -16,10 +16,11 @@ Nothing depends on the tangents' bases: contacts enter by |J_t z| only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -28,8 +29,9 @@ from carom.errors import InvalidCertificate, InvalidOption
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
 from carom.proofs.certificate import Certificate, digest_of
-from carom.proofs.check import Rational, as_array, energy_terms, exactly
+from carom.proofs.check import energy_terms
 from carom.proofs.cones import Solution, minimize
+from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import ArrayLike, FloatArray
 
 POINTED = 1e-9
@@ -81,9 +83,24 @@ class Prover:
 
     Args:
         problem: The impact.
+        kept: Proof that energy is dissipated, from `prove_energy`, for all certificates to use.
     """
 
     problem: ImpactProblem
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kept_energy(self) -> Fraction | None:
+        """Return the number that v+' M v+ does not exceed, None without proof."""
+        return self.kept["kept"][0] if self.kept else None
+
+    @property
+    def kept_share(self) -> float:
+        """Return the largest |v+|_M over |v-|_M, from 0 to 1."""
+        before = self.problem.energy_norm
+        if self.kept_energy is None or before == 0.0:
+            return 1.0
+        return min(1.0, float(np.sqrt(float(self.kept_energy))) / before)
 
     @property
     def pointed(self) -> bool:
@@ -114,7 +131,7 @@ class Prover:
             names = ", ".join(self.problem.contacts[i] for i in self._jammed)
             reason = f"the impulses are unbounded, because the contacts {names} can jam"
             return _with_reason(unproved, reason)
-        energy = float(np.linalg.norm(self.whiten(d))) * self.problem.energy_norm
+        energy = float(np.linalg.norm(self.whiten(d))) * self.problem.energy_norm * self.kept_share
         for y, z in self._candidates(d, w):
             if best.bound is not None and best.bound < energy:
                 break
@@ -141,8 +158,8 @@ class Prover:
     def _better(self, best: Certificate, y: Rational, z: Rational) -> Certificate:
         """Return the better of a certificate and the one of these multipliers."""
         d = as_array(best.direction)
-        squared, gain = energy_terms(self.problem, d, y, z)
-        bound = rounding.float_above(rounding.root_above(squared) - gain)
+        squared, gain = energy_terms(self.problem, d, y, z, self.kept_energy)
+        bound = rounding.float_above(root_above(squared) - gain)
         if best.bound is not None and best.bound <= bound:
             return best
         return Certificate(
@@ -152,6 +169,7 @@ class Prover:
             separation=tuple(y),
             velocity=tuple(z),
             problem_digest=best.problem_digest,
+            **self.kept,
         )
 
     def _multipliers(self, d: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -169,12 +187,15 @@ class Prover:
         return program.x[1 : 1 + m] * unit / lengths, self.unwhiten(self._basis @ x) * unit
 
     def _program(self, a: FloatArray, w: FloatArray, start: FloatArray) -> Solution:
-        """Minimize t - start . B x, t >= |a + N' y + B x|, with unit rows N; variables t, y, x."""
+        """Minimize e t - start . B x, t >= |a + N' y + B x|, unit rows N; variables t, y, x.
+
+        Here e is the share of speed that is kept.
+        """
         m, basis = self.problem.num_contacts, self._basis
         lengths = np.linalg.norm(self._normals, axis=1)
         units = self._normals / lengths[:, None]
         width = 1 + m + basis.shape[1]
-        c = np.concatenate([[1.0], np.zeros(m), -start @ basis])
+        c = np.concatenate([[self.kept_share], np.zeros(m), -start @ basis])
         energy = np.zeros((1 + len(a), width))
         energy[0, 0] = -1.0
         energy[1:, 1:] = -np.hstack([units.T, basis])

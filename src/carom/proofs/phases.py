@@ -20,14 +20,12 @@ from carom.proofs.check import (
     SLIPPING,
     STICKING,
     Pieces,
-    Rational,
-    as_array,
     energy_terms,
-    exactly,
     momentum_rates,
 )
 from carom.proofs.cones import minimize
 from carom.proofs.momentum import Prover
+from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import ArrayLike, FloatArray
 
 FREE = (0, 1, 2, 3, 5, 7)
@@ -61,7 +59,20 @@ def prove_by_phases(
         >>> float(tighter) <= float(prove(block, block.J_n[0]))
         True
     """
-    prover = Prover(problem)
+    return tightest(Prover(problem), direction, impulse_weights)
+
+
+def tightest(
+    prover: Prover, direction: ArrayLike, impulse_weights: ArrayLike | None = None
+) -> Certificate:
+    """Return the tightest certificate by momentum or phases, with what the prover knows.
+
+    Args:
+        prover: That of the impact.
+        direction: (nv,) coefficients of the velocity after the impact.
+        impulse_weights: (m,) coefficients of the normal impulses; default zero.
+    """
+    problem = prover.problem
     basic = prover.prove(direction, impulse_weights)
     if problem.num_tangents != 1 or not prover.pointed or not problem.v_pre.any():
         return basic
@@ -107,8 +118,8 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
     d, w = as_array(basic.direction), as_array(basic.impulse_weights)
     z = _raised(problem, z, pieces.demands(problem) + w[:, None], inside)
     y = w * 0
-    squared, gain = energy_terms(problem, d - pieces.end_form(problem), y, z)
-    bound = rounding.root_above(squared) - gain + pieces.at_start(problem)
+    squared, gain = energy_terms(problem, d - pieces.end_form(problem), y, z, prover.kept_energy)
+    bound = root_above(squared) - gain + pieces.at_start(problem)
     return Certificate(
         direction=basic.direction,
         impulse_weights=basic.impulse_weights,
@@ -120,6 +131,7 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
         pieces=tuple(pieces.values.ravel()),
         slopes=tuple(pieces.slopes.ravel()),
         units=tuple(pieces.units.ravel()),
+        **prover.kept,
     ).sealed()
 
 
@@ -161,7 +173,7 @@ class _Program:
         start = self.prover.energy_start
         start = start / np.linalg.norm(start)
         c = np.zeros(self.width)
-        c[0], c[1 : self.values_at] = 1.0, -start
+        c[0], c[1 : self.values_at] = self.prover.kept_share, -start
         for i, velocity in enumerate((self.rows @ start).reshape(-1, 2)):
             c += velocity @ self._gradient(i, _sector_of(velocity))
         energy = np.zeros((1 + self.nv, self.width))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, frexp, inf, isqrt, nextafter
+from math import ceil, frexp, inf, nextafter
 
 import numpy as np
 
 from carom.problem import ImpactProblem
-from carom.proofs.check import Rational, as_array, contact_slacks, exactly
+from carom.proofs.check import contact_slacks
+from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import FloatArray
 
 BITS = 56
@@ -94,16 +95,6 @@ def worst_excess(
         else:
             worst = max(worst, (_root(tangent) - float(normal)) / length, 5e-324)
     return worst
-
-
-def root_above(x: Fraction) -> Fraction:
-    """Return a fraction above the square root of x by less than 2^-60 of it."""
-    if not x:
-        return x
-    shift = 140 - (x.numerator.bit_length() - x.denominator.bit_length())
-    shift += shift % 2
-    scaled = ceil(x * Fraction(2) ** shift)
-    return Fraction(isqrt(scaled) + 1) / Fraction(2) ** (shift // 2)
 
 
 def float_above(x: Fraction) -> Fraction:

@@ -74,7 +74,8 @@ class MotionSampler:
     """One impact, ready to be run by exact motions.
 
     Motions are numbered: random ones from 0 to `num_random` - 1, and from there on those of the
-    searches, each of which has as many. Motion i of a seed is the same bits whatever is run.
+    searches, each of which has `num_per_search`. If that is 0, all motions are random, however
+    many are run. Motion i of a seed is the same bits whatever is run.
     """
 
     space: ContactSpace
@@ -97,7 +98,7 @@ class MotionSampler:
     def run(self, num_samples: int, num_threads: int | None, progress: Progress | None) -> Runs:
         """Run motions from number `first` on: random ones, and then those of the searches."""
         results = empty_results(num_samples, len(self.start))
-        count = min(self.num_random, num_samples)
+        count = min(self.num_random, num_samples) if self.num_per_search else num_samples
         self._run_random(rows_of(results, slice(count)), num_threads, progress)
         if count < num_samples:
             self._search(results, num_threads)
@@ -111,8 +112,8 @@ class MotionSampler:
 
     def record(self, number: int, num_events: int) -> FloatArray:
         """Run one motion again and return the impulses (pieces, c) of its straight pieces."""
-        if number < self.num_random:
-            return self._record_random(number, num_events)[1]
+        if not self.num_per_search or number < self.num_random:
+            return self._record_random(self.first + number, num_events)[1]
         search, own = divmod(number - self.num_random, self.num_per_search)
         totals, statuses, _ = results = empty_results(self.num_random, len(self.start))
         self._run_random(results, None, None)

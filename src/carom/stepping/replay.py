@@ -76,18 +76,16 @@ def _off(
     and the arc. Where slip is zero at one end only, it may have turned on the way there.
     """
     slips = [slip / size for slip in (before, after) if (size := np.linalg.norm(slip)) > tol]
-    if not slips or limit == 0.0:
+    if not slips:
         return 0.0
-    if len(friction) == 1 or len(slips) == 2:
-        first, last = -limit * slips[0], -limit * slips[-1]
-        # The nearest point of the chord, and the height of the arc above its middle.
-        along = last - first
-        share = (friction - first) @ along / max(along @ along, 1e-300)
-        nearest = first + min(max(share, 0.0), 1.0) * along
-        height = limit - float(np.linalg.norm(0.5 * (first + last)))
-        allowed = 0.0 if len(friction) == 1 else height
-        worst = max(np.linalg.norm(friction - end) for end in (first, last))
-        off = worst if len(friction) == 1 else np.linalg.norm(friction - nearest)
-        return float(max(off - allowed, 0.0))
-    # Friction is not against slip, at least.
-    return float(max(friction @ slips[0], 0.0))
+    ends = [-limit * slip for slip in slips]
+    if len(friction) == 1:
+        return max(float(abs(friction - end)[0]) for end in ends)
+    if len(ends) == 1:
+        return max(float(friction @ slips[0]), 0.0)
+    # The nearest point of the chord, and the height of the arc above its middle.
+    along = ends[1] - ends[0]
+    share = float((friction - ends[0]) @ along) / max(float(along @ along), 1e-300)
+    nearest = ends[0] + min(max(share, 0.0), 1.0) * along
+    height = limit - float(np.linalg.norm(0.5 * (ends[0] + ends[1])))
+    return max(float(np.linalg.norm(friction - nearest)) - height, 0.0)
