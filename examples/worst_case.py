@@ -22,13 +22,17 @@ def main() -> dict[str, float]:
     # Momentum over mass is the velocity of the centre of mass: one row, linear in v_post. The
     # walker walks to -x, and its centre of mass is at the hip's x.
     row = -problem.M[0] / mass * math.sqrt(height / GRAVITY)
-    outcomes = carom.RouthExact().resolve(problem)
-    # A linear function is largest, and smallest, at a vertex of the set: support finds it.
-    low, high = -outcomes.support(-row), outcomes.support(row)
+    back, front = carom.worst_case(problem, [-row, row])
+    for extreme in (back, front):
+        extreme.verify()  # checks the proof in rational arithmetic
+    # A controller has to reckon with all that is not ruled out, which is what is proved.
+    low, high = -back.proved, front.proved
     print(f"the capture point lies {100 * low:.1f} to {100 * high:.1f} cm in front of the hip")
+    exact = "exactly" if back.is_exact and front.is_exact else "at the most"
+    print(f"motions reach {-100 * back.reached:.1f} and {100 * front.reached:.1f} cm: {exact}")
 
-    # So does a convex one. Here: how much energy can be left.
-    left = problem.kinetic_energy(outcomes.v_post).max()
+    # The same asks how much energy can be left.
+    left = carom.worst_case(problem, "energy kept").proved
     print(f"of {problem.kinetic_energy(problem.v_pre):.2f} J, up to {left:.2f} J are left\n")
 
     # A controller may trust one law, and step where that one says; or it steps in the middle.
@@ -45,9 +49,9 @@ def main() -> dict[str, float]:
         where = f"foot at {100 * places[name]:z5.1f} cm"
         print(f"{name:18} {where}, off by up to {100 * error:4.1f} cm: {verdict}")
 
-    # The set also shows the enemy: how A and B share the impulse where it is worst.
-    for end, direction in (("back", -row), ("front", row)):
-        a, b = outcomes.path_to(outcomes.maximizer(direction)).lambda_n.sum(axis=0)
+    # An extreme also shows the enemy: how A and B share the impulse where it is worst.
+    for end, extreme in (("back", back), ("front", front)):
+        a, b = extreme.path.lambda_n.sum(axis=0)
         print(f"farthest to the {end} if A acts with {a:.2f} N s and B with {b:.2f} N s")
     return {"low": float(low), "high": float(high), **errors}
 

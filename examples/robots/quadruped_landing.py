@@ -1,5 +1,8 @@
 """A quadruped lands on four feet: with legs that yield, and with legs that are held.
 
+Samples show how ambiguous a landing is; for the worst case of a foot there is a motion that reaches
+it, and a bound with a proof that no outcome exceeds it.
+
 Run it as `python quadruped_landing.py [solo12 | go2 | anymal] [figure.png]`; the figure is written
 here unless told otherwise. It needs `pip install ".[pinocchio,plots]" example-robot-data`.
 """
@@ -82,11 +85,18 @@ def main(
     found = {}
     for legs, problem in impacts(robot).items():
         # Four contacts in space are too many for an exact set: this is sampled.
-        outcomes = carom.Routh(num_samples=2**14).resolve(problem)
+        outcomes = carom.Routh().resolve(problem)
         found[legs] = outcomes, ambiguity(outcomes)
         print(f"{robot} lands on {problem.num_contacts} feet, with {legs}")
         print(outcomes.summary())
-        print(found[legs][1], end="\n\n")
+        print(found[legs][1])
+        # How fast can a foot lift, and slide? Both sides hold for the round friction cone.
+        foot = problem.contacts[0]
+        asked = [f"{foot} normal", f"{foot} tangent 2", f"-{foot} tangent 2"]
+        extremes = carom.worst_case(problem, asked, max_seconds=5.0)
+        for extreme in extremes:
+            extreme.verify()  # checks the proof in rational arithmetic
+        print(extremes, end="\n\n")
 
     outcomes, _ = found["legs that are held"]
     sequential = carom.Sequential().resolve(outcomes.problem)
