@@ -36,6 +36,9 @@ FOLLOWING = 0.5
 SEARCHING = 0.85
 """Share of the time after which the search for motions ends; proofs come last."""
 
+GRACE = 0.5
+"""Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
+
 
 @overload
 def worst_case(
@@ -175,7 +178,9 @@ class _Task:
         if quantity.energy:
             proved, note = proved_energy(self.problem, quantity, reached, exact)
             return self._make(quantity, path, reached, proved, None, (note,))
-        basic = self._prover.prove(quantity.direction, quantity.impulse_weights)
+        is_late = time.monotonic() > self.begin + self.max_seconds + GRACE
+        prove = self._prover.prove_by_energy if is_late else self._prover.prove
+        basic = prove(quantity.direction, quantity.impulse_weights)
         certificate: AnyCertificate | None = basic
         proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():
