@@ -40,6 +40,9 @@ PROVING_ENERGY = 0.5
 SEARCHING = 0.9
 """Share of the time after which the search for motions ends; proofs come last."""
 
+GRACE = 0.5
+"""Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
+
 
 @overload
 def worst_case(
@@ -196,6 +199,8 @@ class _Task:
         """Return a bound by multipliers, by the tightest method that there is time for."""
         about = quantity.direction, quantity.impulse_weights
         begin = time.monotonic()
+        if begin > self.begin + self.max_seconds + GRACE:
+            return self._prover.prove_by_energy_alone(*about)
         # Where polyhedra prove the extreme already, a quick proof is enough.
         if not is_needed or begin + self._longest_proof > self.begin + self.max_seconds:
             return self._prover.prove(*about)
