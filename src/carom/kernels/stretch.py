@@ -37,9 +37,9 @@ at fixed rates that cannot go on."""
 DISTINCT = 1e-6
 """Share of a determinant above which 2 x 2 equations are solved as they stand."""
 
-RIDGE = 1e-13
-"""Added to the diagonal, so that contacts that stick in the same way share friction somehow. The
-velocities that follow are unique, and change by no more than this."""
+ALIKE = 1e-9
+"""Pivots below this belong to contacts that slip alike: one of them takes all the friction that it
+can, so that equal problems share it equally. Velocities do not depend on the share."""
 
 KEEP_REST = 2
 """Aim of a stretch in which contacts at rest act as well."""
@@ -68,15 +68,17 @@ def _sign(x):
 
 
 @kernel
-def eliminate(a, n):
-    """Solve the n equations in the rows of a (n, n + 1) in place; the solution is a[:n, n]."""
+def eliminate(a, n, least):
+    """Solve the n equations in the rows of a (n, n + 1) in place; the solution is a[:n, n].
+
+    Unknowns with no pivot above `least` depend on others and are set to zero.
+    """
     for k in range(n):
         best = k
         for i in range(k + 1, n):
             if abs(a[i, k]) > abs(a[best, k]):
                 best = i
-        if abs(a[best, k]) < STILL:
-            # A dependent unknown is not needed.
+        if abs(a[best, k]) < least:
             for i in range(n):
                 a[i, k] = 0.0
             for j in range(n + 1):
@@ -131,10 +133,9 @@ def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
                 if index[m + n] == 0:
                     matrix[row, column] = A[2 * i + 1, 2 * index[n] + 1]
                     column += 1
-            matrix[row, row] += RIDGE
             matrix[row, free] = -drive
             row += 1
-        eliminate(matrix, free)
+        eliminate(matrix, free, ALIKE)
         worst, excess, row = -1, 1e-12, 0
         for k in range(num_stuck):
             if index[m + k] != 0:
@@ -171,9 +172,9 @@ def _both_stick(A, mu, rates, push, index, num_stuck, m):
     for j in range(2 * len(m)):
         drive_a += A[a, j] * push[j]
         drive_b += A[b, j] * push[j]
-    own_a, own_b = A[a, a] + RIDGE, A[b, b] + RIDGE
+    own_a, own_b = A[a, a], A[b, b]
     determinant = own_a * own_b - A[a, b] * A[a, b]
-    inverse = 1.0 / max(determinant, RIDGE)
+    inverse = 1.0 / max(determinant, STILL)
     push_a = (A[a, b] * drive_b - own_b * drive_a) * inverse
     push_b = (A[a, b] * drive_a - own_a * drive_b) * inverse
     i, j = index[0], index[1]
@@ -246,7 +247,7 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
                     column += 1 + index[j]
                 matrix[row, size] = -u[2 * i + part]
                 row += 1
-        eliminate(matrix, size)
+        eliminate(matrix, size, STILL)
         least, pull, slipping, excess, row = -1, 0.0, -1, 1e-12, 0
         for i in range(m):
             if rates[i] == 0.0:
