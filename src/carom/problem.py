@@ -38,7 +38,8 @@ class ImpactProblem(Saved):
         mu: (m,) friction coefficients, or one number for all contacts.
         v_pre: (nv,) velocity before the impact.
         contacts: Names of the m contacts; default A, B, C, ...
-        num_directions: Number k >= 3 of friction directions in space; not used in the plane.
+        num_directions: Number k >= 3 of friction directions in space, for laws that need them:
+            exact motions of `Routh` and `worst_case` use the round cone. Not used in the plane.
         without_collision: Whether contacts at rest in the normal direction may act although no
             contact approaches, as in Painlevé's paradox, where no finite contact force exists. If
             False, such a problem has the single outcome v_pre. No effect if a contact approaches.

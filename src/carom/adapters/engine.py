@@ -59,7 +59,8 @@ class EngineSystem(OnePassSystem):
         """Gather the touching contacts at `q` into the impact that starts with velocity `v`.
 
         As that of a `System`, but copies of contacts are merged, the problem is planar if no
-        contact can slide but along one line, and friction in space has `num_directions` directions.
+        contact can slide but along one line, and laws that need friction directions in space have
+        `num_directions` of them.
         """
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))

@@ -84,7 +84,8 @@ def impact_problem(
         model: The model.
         data: Its state; positions, velocities and poses of mocap bodies are read.
         gap_tolerance: Largest gap of a contact that touches [m].
-        num_directions: Number of friction directions of a contact in space, at least 3.
+        num_directions: Number of friction directions of a contact in space, at least 3, for laws
+            that need them.
         without_collision: Let contacts at rest act although nothing collides.
 
     Warns:
