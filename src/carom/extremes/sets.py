@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -16,6 +18,9 @@ TOGETHER = 1e6
 """Weight of the equation by which the shares of vertices add up to one."""
 
 NUM_SAMPLES = 2**14
+
+FIRST_SAMPLES = 32
+"""Number of samples that are timed to see how many the time allows."""
 
 
 def exact_path(exact: PolyhedralSet, quantity: Quantity) -> ImpactPath | None:
@@ -47,9 +52,17 @@ def energy_extreme(exact: PolyhedralSet, sign: int) -> FloatArray:
     return np.asarray(min(found, key=lambda v: float(problem.kinetic_energy(v))))
 
 
-def sampled_energy_path(problem: ImpactProblem, sign: int, seed: int) -> ImpactPath:
+def sampled_energy_path(
+    problem: ImpactProblem, sign: int, seed: int, max_seconds: float
+) -> ImpactPath:
     """Return the path to the sample with the largest (1) or least (-1) energy."""
-    outcomes = Routh(NUM_SAMPLES, seed=seed).resolve(problem)
+    begin = time.monotonic()
+    outcomes = Routh(FIRST_SAMPLES, seed=seed, extremes=0.0).resolve(problem)
+    each = max(time.monotonic() - begin, 1e-6) / FIRST_SAMPLES
+    # Finding the path to a sample can take as long again.
+    number = min(int(0.5 * max_seconds / each), NUM_SAMPLES)
+    if number > FIRST_SAMPLES:
+        outcomes = Routh(number, seed=seed).resolve(problem)
     return outcomes.path(int((sign * problem.kinetic_energy(outcomes.v_post)).argmax()))
 
 

@@ -23,7 +23,7 @@ from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.proofs import Prover
+from carom.proofs import Certificate, Prover
 from carom.stepping import ExtremeSearch, nothing_acts
 from carom.typing import ArrayLike
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 FOLLOWING = 0.5
 """Share of the time in which all outcomes are followed, if the contacts are few."""
 
-SEARCHING = 0.85
-"""Share of the time after which the search for motions ends; proofs come last."""
+SEARCHING = 0.25
+"""Share of the time that the search for motions has at least, even if the rest is over."""
 
-GRACE = 0.5
+GRACE = 0.3
 """Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
 
 
@@ -111,11 +111,12 @@ class _Task:
         if not problem.v_pre.any():
             raise nothing_acts(problem)
         exact, covers = self._follow()
+        basics = [self._prove(each) for each in self.asked]
         paths = [None if exact is None else exact_path(exact, each) for each in self.asked]
         missing = [k for k, path in enumerate(paths) if path is None]
         for k, path in zip(missing, self._search([self.asked[k] for k in missing]), strict=True):
             paths[k] = path
-        found = zip(self.asked, paths, covers, strict=True)
+        found = zip(self.asked, paths, basics, covers, strict=True)
         return [self._extreme(*each, exact) for each in found]  # type: ignore[arg-type]
 
     def _unmoved(self, quantity: Quantity) -> Extreme:
@@ -137,12 +138,26 @@ class _Task:
         directions = np.array([each.direction for each in self.asked])
         return prove_bounds(self.problem, directions, budget)
 
+    def _prove(self, quantity: Quantity) -> Certificate | None:
+        """Return a bound by momentum, separation and energy; None for the energy kept."""
+        if quantity.energy:
+            return None
+        is_late = time.monotonic() > self.begin + self.max_seconds + GRACE
+        prove = self._prover.prove_by_energy if is_late else self._prover.prove
+        return prove(quantity.direction, quantity.impulse_weights)
+
+    @property
+    def _rest(self) -> float:
+        """Return how long the search may take from now on [s]."""
+        left = self.begin + self.max_seconds - time.monotonic()
+        return max(left, SEARCHING * self.max_seconds)
+
     def _search(self, asked: list[Quantity]) -> list[ImpactPath]:
         """Return motions that go far in some quantities."""
         linear = [each for each in asked if not each.energy]
         found = iter(self._linear(linear) if linear else [])
         return [
-            sampled_energy_path(self.problem, each.energy, self.seed)
+            sampled_energy_path(self.problem, each.energy, self.seed, self._rest)
             if each.energy
             else next(found)
             for each in asked
@@ -150,7 +165,7 @@ class _Task:
 
     def _linear(self, asked: list[Quantity]) -> list[ImpactPath]:
         """Return motions that go far in some velocities or impulses."""
-        problem, deadline = self.problem, self.begin + SEARCHING * self.max_seconds
+        problem, deadline = self.problem, time.monotonic() + self._rest
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         objectives = np.array([each.objective(problem) * units for each in asked])
         search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
@@ -170,17 +185,15 @@ class _Task:
         self,
         quantity: Quantity,
         path: ImpactPath,
+        basic: Certificate | None,
         cover: CoverCertificate | None,
         exact: PolyhedralSet | None,
     ) -> Extreme:
         impulses = np.concatenate([path.lambda_n[..., None], path.lambda_t], axis=2)
         reached = quantity.value(self.problem, impulses.sum(axis=0).ravel())
-        if quantity.energy:
+        if basic is None:
             proved, note = proved_energy(self.problem, quantity, reached, exact)
             return self._make(quantity, path, reached, proved, None, (note,))
-        is_late = time.monotonic() > self.begin + self.max_seconds + GRACE
-        prove = self._prover.prove_by_energy if is_late else self._prover.prove
-        basic = prove(quantity.direction, quantity.impulse_weights)
         certificate: AnyCertificate | None = basic
         proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():

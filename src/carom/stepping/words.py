@@ -41,6 +41,9 @@ OPEN = 1e-12
 MARGIN = 1e-10
 """Approach that is kept where the best motion would touch the end of the impact and go on."""
 
+LONGEST = 0.3
+"""Time for one linear program [s]; most take some milliseconds."""
+
 MOST_TOUCHES = 6
 """Maximum number of programs that keep a motion from touching the end of the impact."""
 
@@ -176,7 +179,11 @@ class Program:
             b_eq=right,
             bounds=bounds,
             method="highs",
-            options={"primal_feasibility_tolerance": TIGHT, "dual_feasibility_tolerance": TIGHT},
+            options={
+                "primal_feasibility_tolerance": TIGHT,
+                "dual_feasibility_tolerance": TIGHT,
+                "time_limit": LONGEST,
+            },
         )
         if found.status != 0:
             return None
