@@ -9,6 +9,7 @@ given by linear conditions on the impulses of its stretches.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,7 @@ MARGIN = 1e-10
 """Approach that is kept where the best motion would touch the end of the impact and go on."""
 
 LONGEST = 0.3
-"""Time for one linear program [s]; most take some milliseconds."""
+"""Time for the linear programs of one word [s]; most take some milliseconds."""
 
 MOST_TOUCHES = 6
 """Maximum number of programs that keep a motion from touching the end of the impact."""
@@ -243,7 +244,10 @@ def solve(
     if (start * cells[0] < 0.0).any() or (start[cells[0] == 0] != 0.0).any():
         return None
     program = Program(space, start, cells)
+    end = time.monotonic() + LONGEST
     for _ in range(MOST_TOUCHES):
+        if time.monotonic() > end:
+            return None
         found = program.solve(q, penalty=penalty)
         if found is None:
             return None
