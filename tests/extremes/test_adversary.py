@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom.extremes.certificates import claimed_bound
 from tests.reference.impact_problems import hard_triple, numbered_pair, random_problem
 from tests.reference.set_checks import changed
 from tests.reference.spatial_problems import box, ellipsoid, on_feet
@@ -78,41 +79,70 @@ def damaged(thing, rng):
     return damaged_number(thing, rng)
 
 
+MATHEMATICS = ("bound", "separation", "velocity", "cover", "waiting", "multipliers")
+"""Fields that a digest does not protect from someone who computes it again."""
+
+
+def forged(own, rng):
+    """Return an extreme whose certificate was damaged in its mathematics and sealed again."""
+    certificate = own.certificate
+    names = [f.name for f in fields(certificate) if f.name in MATHEMATICS]
+    names = [name for name in names if getattr(certificate, name)]
+    name = names[rng.integers(len(names))]
+    value = getattr(certificate, name)
+    if name == "bound" and rng.random() < 0.5:
+        # A little too low, which is the hardest lie to see.
+        lower = Fraction(value) - Fraction(own.scale) * Fraction(1, 10 ** int(rng.integers(1, 8)))
+        certificate = replace(certificate, bound=type(value)(lower))
+    else:
+        certificate = replace(certificate, **{name: damaged(value, rng)})
+    if isinstance(certificate, carom.proofs.Certificate):
+        certificate = certificate.sealed()
+        return replace(own, certificate=certificate, proved=float(certificate))
+    claimed = claimed_bound(own.problem, certificate, own.direction)
+    return replace(own, certificate=certificate, proved=claimed)
+
+
 def attack(num_trials, seed):
-    """Damage certificates; return how many were refused, and those accepted that are not true."""
+    """Damage certificates; return the share refused by kind and way, and lies that were accepted."""
     rng = np.random.default_rng(seed)
-    refused, lies = 0, []
-    kinds = set()
+    tried, lies = {}, []
     for trial in range(num_trials):
         extremes, exact = known(("rocking-block", "compass-gait")[trial % 2])
         own = extremes[int(rng.integers(len(extremes)))]
-        kinds.add(type(own.certificate).__name__)
-        certificate = damaged(own.certificate, rng)
-        # An attacker claims more than is true.
-        claim = own.proved - (0.1 * own.scale if rng.random() < 0.5 else 0.0)
-        extreme = replace(own, certificate=certificate, proved=claim)
+        is_forged = bool(rng.random() < 0.5)
+        if is_forged:
+            extreme = forged(own, rng)
+        else:
+            extreme = replace(own, certificate=damaged(own.certificate, rng))
+        refused = tried.setdefault((type(own.certificate).__name__, is_forged), [])
         try:
             extreme.verify(5.0)
         except carom.InvalidCertificate:
-            refused += 1
+            refused.append(True)
             continue
+        refused.append(False)
         if not is_true(extreme, exact):
-            lies.append((own.name, certificate))
-    assert kinds == {"Certificate", "CoverCertificate"}
-    return refused, lies
+            lies.append((own.name, own.proved, extreme))
+    return {key: float(np.mean(values)) for key, values in tried.items()}, lies
+
+
+def assert_withstands(num_trials, seed):
+    shares, lies = attack(num_trials, seed)
+    assert lies == []
+    # By accident nothing of a sealed certificate passes. A forger can only weaken what is proved.
+    assert shares[("Certificate", False)] == 1.0
+    assert all(share > 0.3 for share in shares.values()), shares
+    assert len(shares) == 4
 
 
 def test_damaged_certificates():
-    refused, lies = attack(200, 0)
-    assert lies == []
-    assert refused > 150
+    assert_withstands(200, 0)
 
 
 @pytest.mark.slow
 def test_a_thousand_damaged_certificates():
-    refused, lies = attack(1000, 1)
-    assert lies == []
-    assert refused > 800
+    assert_withstands(1000, 1)
 
 
 def leaves(thing, path=()):
@@ -240,18 +270,11 @@ SPECIAL = [
 
 
 def assert_sound_and_quick(problem, max_seconds, direction=None):
-    """Ask for extremes: they hold, or one sentence says why not, within the time."""
+    """Ask for extremes: they hold, and the time is kept."""
     begin = time.monotonic()
-    try:
-        found = carom.worst_case(problem, direction, max_seconds=max_seconds)
-    except carom.CaromError as error:
-        found = None
-        assert len(str(error)) > 20
-        assert "\n" not in str(error).strip()
+    found = carom.worst_case(problem, direction, max_seconds=max_seconds)
     seconds = time.monotonic() - begin
     assert seconds <= 1.5 * max_seconds + SLACK
-    if found is None:
-        return
     tol = 1e-9 if problem.num_tangents == 1 else 1e-6
     samples = carom.Routh(200).resolve(problem).v_post
     for each in found:
@@ -266,10 +289,8 @@ def assert_sound_and_quick(problem, max_seconds, direction=None):
 def test_special_impacts_in_little_time(name):
     problem = special(name)
     names = [f"{problem.contacts[0]} impulse", f"-{problem.contacts[0]} impulse", "energy kept"]
-    try:
-        carom.worst_case(problem, names, max_seconds=0.01)
-    except carom.CaromError:
-        pass
+    # Compile the kernels.
+    carom.worst_case(problem, names, max_seconds=0.01)
     assert_sound_and_quick(problem, 0.1)
     assert_sound_and_quick(problem, 0.1, names)
 
@@ -279,10 +300,7 @@ def test_special_impacts_in_little_time(name):
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_impacts_keep_to_the_budget(name, max_seconds):
     problem = special(name)
-    try:
-        carom.worst_case(problem, max_seconds=0.01)
-    except carom.CaromError:
-        pass
+    carom.worst_case(problem, max_seconds=0.01)
     assert_sound_and_quick(problem, max_seconds)
 
 
@@ -292,6 +310,15 @@ def test_jammed_impulses_have_no_bound(d):
     assert found["A impulse"].proved == np.inf
     assert "jam" in " ".join(found.notes)
     assert found["-A impulse"].proved < np.inf
+
+
+def test_contacts_at_rest_that_cannot_act():
+    """The sentence says so, in the plane as in space."""
+    for problem in (carom.scenes.load("rocking-block").problem, box()):
+        still = changed(problem, v_pre=0.0 * problem.v_pre, without_collision=True)
+        with pytest.raises(carom.ImpactNotResolved) as caught:
+            carom.worst_case(still, max_seconds=0.1)
+        assert 20 < len(str(caught.value).splitlines()[0]) < 300
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0])
@@ -316,7 +343,8 @@ def test_copies_of_contacts_change_nothing():
 
 OUTER = {
     "hard 2": lambda: hard_triple(2),
-    "hard 7": lambda: hard_triple(7),
+    "hard 15": lambda: hard_triple(15),
+    "hard 22": lambda: hard_triple(22),
     "six": lambda: six(0, 0.5),
     "disk stack": lambda: carom.scenes.load("disk-stack").problem,
     "four feet": lambda: on_feet(np.random.default_rng(0), 4),
@@ -330,13 +358,10 @@ def test_outer_sets_keep_to_the_budget(name):
     # Compile the kernels of samples.
     carom.Routh(16).resolve(problem)
     begin = time.monotonic()
-    try:
-        found = law.resolve(problem)
-    except carom.NotResolvedExactly:
-        found = None
+    found = law.resolve(problem)
     assert time.monotonic() - begin <= 1.8
-    if found is not None:
-        assert_contains(found, problem)
+    assert not found.is_complete
+    assert_contains(found, problem)
 
 
 def assert_contains(outer, problem):
@@ -355,8 +380,8 @@ def test_sets_of_six_contacts_in_little_time():
     begin = time.monotonic()
     found = carom.post_impact_set(problem, max_seconds=0.1)
     assert time.monotonic() - begin <= 2.0
-    if isinstance(found, carom.PolyhedralSet):
-        assert_contains(found, problem)
+    assert isinstance(found, carom.PolyhedralSet)
+    assert_contains(found, problem)
 
 
 def test_damage_is_damage():
