@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 FOLLOWING = 0.75
 """Share of the time in which all outcomes are followed, if the contacts are few."""
 
-PROVING_ENERGY = 0.5
-"""Share of the time left for proofs in which one is sought of how much energy is kept."""
+PROVING = 0.1
+"""Share of the time for proofs that are tighter than the quickest, and again for one of how much
+energy is kept, on which they are built."""
 
-SEARCHING = 0.9
-"""Share of the time after which the search for motions ends; proofs come last."""
+SEARCHING = 0.2
+"""Share of the time that the search for motions has at least, even if the rest is over."""
 
-GRACE = 0.5
+GRACE = 0.3
 """Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
 
 
@@ -117,11 +118,12 @@ class _Task:
         if not problem.v_pre.any():
             raise nothing_acts(problem)
         exact, covers = self._follow()
+        basics = [self._prove(each, exact is not None) for each in self.asked]
         paths = [None if exact is None else exact_path(exact, each) for each in self.asked]
         missing = [k for k, path in enumerate(paths) if path is None]
         for k, path in zip(missing, self._search([self.asked[k] for k in missing]), strict=True):
             paths[k] = path
-        found = zip(self.asked, paths, covers, strict=True)
+        found = zip(self.asked, paths, basics, covers, strict=True)
         return [self._extreme(*each, exact) for each in found]  # type: ignore[arg-type]
 
     def _unmoved(self, quantity: Quantity) -> Extreme:
@@ -143,12 +145,43 @@ class _Task:
         directions = np.array([each.direction for each in self.asked])
         return prove_bounds(self.problem, directions, budget)
 
+    def _prove(self, quantity: Quantity, is_proved: bool) -> Certificate | None:
+        """Return a bound by multipliers; None for the energy kept.
+
+        Where polyhedra prove the extreme already, or time is short, a quick proof is enough.
+        """
+        if quantity.energy:
+            return None
+        about, begin = (quantity.direction, quantity.impulse_weights), time.monotonic()
+        if begin > self.begin + self.max_seconds + GRACE:
+            return self._prover.prove_by_energy_alone(*about)
+        if is_proved or begin + self._longest_proof > self._end_of_proofs:
+            return self._prover.prove(*about)
+        certificate = tightest(Prover(self.problem, self._kept), *about)
+        self._longest_proof = max(self._longest_proof, time.monotonic() - begin)
+        return certificate
+
+    @cached_property
+    def _kept(self) -> dict[str, Exact]:
+        """Return a proof of how much energy is kept at most, if there is one in time."""
+        return prove_energy(self._prover, PROVING * self.max_seconds)
+
+    @cached_property
+    def _end_of_proofs(self) -> float:
+        return time.monotonic() + 2.0 * PROVING * self.max_seconds
+
+    @property
+    def _rest(self) -> float:
+        """Return how long the search may take from now on [s]."""
+        left = self.begin + self.max_seconds - time.monotonic()
+        return max(left, SEARCHING * self.max_seconds)
+
     def _search(self, asked: list[Quantity]) -> list[ImpactPath]:
         """Return motions that go far in some quantities."""
         linear = [each for each in asked if not each.energy]
         found = iter(self._linear(linear) if linear else [])
         return [
-            sampled_energy_path(self.problem, each.energy, self.seed)
+            sampled_energy_path(self.problem, each.energy, self.seed, self._rest)
             if each.energy
             else next(found)
             for each in asked
@@ -156,7 +189,7 @@ class _Task:
 
     def _linear(self, asked: list[Quantity]) -> list[ImpactPath]:
         """Return motions that go far in some velocities or impulses."""
-        problem, deadline = self.problem, self.begin + SEARCHING * self.max_seconds
+        problem, deadline = self.problem, time.monotonic() + self._rest
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         objectives = np.array([each.objective(problem) * units for each in asked])
         search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
@@ -176,15 +209,15 @@ class _Task:
         self,
         quantity: Quantity,
         path: ImpactPath,
+        basic: Certificate | None,
         cover: CoverCertificate | None,
         exact: PolyhedralSet | None,
     ) -> Extreme:
         impulses = np.concatenate([path.lambda_n[..., None], path.lambda_t], axis=2)
         reached = quantity.value(self.problem, impulses.sum(axis=0).ravel())
-        if quantity.energy:
+        if basic is None:
             proved, note = proved_energy(self.problem, quantity, reached, exact)
             return self._make(quantity, path, reached, proved, None, (note,))
-        basic = self._prove(quantity, is_needed=exact is None or cover is None)
         certificate: AnyCertificate | None = basic
         proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():
@@ -195,29 +228,9 @@ class _Task:
             certificate, notes = None, (f"{quantity.name}: no bound: {basic.reason}",)
         return self._make(quantity, path, reached, proved, certificate, notes)
 
-    def _prove(self, quantity: Quantity, is_needed: bool) -> Certificate:
-        """Return a bound by multipliers, by the tightest method that there is time for."""
-        about = quantity.direction, quantity.impulse_weights
-        begin = time.monotonic()
-        if begin > self.begin + self.max_seconds + GRACE:
-            return self._prover.prove_by_energy_alone(*about)
-        # Where polyhedra prove the extreme already, a quick proof is enough.
-        if not is_needed or begin + self._longest_proof > self.begin + self.max_seconds:
-            return self._prover.prove(*about)
-        prover = Prover(self.problem, self._kept)
-        certificate = tightest(prover, *about)
-        self._longest_proof = max(self._longest_proof, time.monotonic() - begin)
-        return certificate
-
     @cached_property
     def _prover(self) -> Prover:
         return Prover(self.problem)
-
-    @cached_property
-    def _kept(self) -> dict[str, Exact]:
-        """Return a proof of how much energy is kept at most, if there is one in time."""
-        left = self.begin + self.max_seconds - time.monotonic()
-        return prove_energy(self._prover, PROVING_ENERGY * left)
 
     def _make(
         self,

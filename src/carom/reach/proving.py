@@ -41,6 +41,10 @@ def prove_bounds(
     first, last = time.monotonic(), task.time_at(BOUNDS)
     found: list[CoverCertificate | None] = []
     for k, form in enumerate(forms, start=1):
+        # Choosing multipliers stops in time; rounding them takes a while in any case.
+        if task.cover is None and found and time.monotonic() > last:
+            found.append(None)
+            continue
         deadline = first + (last - first) * k / len(forms)
         found.append(_certificate(task, follower, form, deadline))
     return outcomes, found

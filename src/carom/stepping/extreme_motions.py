@@ -32,8 +32,11 @@ NUM_SEARCHED = 2**11
 
 MOST_DOUBLINGS = 2
 
-FEWEST = 32
+FEWEST = 16
 """The least number of both."""
+
+LONGEST_TIMING = 0.02
+"""Time after which no more motions are timed [s]."""
 
 SHARE_OF_ROUND = 0.15
 """Share of the time left that the random motions of a round may take, and its searches likewise."""
@@ -41,7 +44,7 @@ SHARE_OF_ROUND = 0.15
 NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
-LONGEST_WORD = 100
+LONGEST_WORD = 60
 """Maximum number of cells of a word that is polished: longer ones take seconds each."""
 
 LONGEST_CLIMB = 0.5
@@ -163,11 +166,13 @@ class ExtremeSearch:
     @cached_property
     def _seconds_per_motion(self) -> float:
         """Return how long a motion takes, on all threads."""
-        sampler = MotionSampler(self.space, self.start, self.seed, FEWEST)
-        begin = time.monotonic()
-        sampler.run(FEWEST, 1, None)
         threads = self.num_threads or available_cores()
-        return max(time.monotonic() - begin, 1e-6) / FEWEST / threads
+        begin, done = time.monotonic(), 0
+        # Some motions have thousands of events: do not wait for many of them.
+        while done < FEWEST and time.monotonic() - begin < LONGEST_TIMING:
+            MotionSampler(self.space, self.start, self.seed, 4).run(4, 1, None)
+            done += 4
+        return max(time.monotonic() - begin, 1e-6) / done / threads
 
     def _search(self, k: int, sampler: MotionSampler, elite: IntArray, deadline: float) -> None:
         """Run one search, and polish the words of its best motions."""

@@ -27,21 +27,21 @@ def replay(
         tol: Tolerance of dimensionless velocities and impulses.
     """
     width = space.width
-    found: list[str] = []
-    u = np.asarray(start, dtype=np.float64)
-    for k, row in enumerate(np.asarray(impulses, dtype=np.float64)):
-        after = u + space.A @ row
-        before, behind = u.reshape(-1, width), after.reshape(-1, width)
-        own = row.reshape(-1, width)
-        found += [f"stretch {k}: {text}" for text in _faults(space.mu, before, behind, own, tol)]
-        # Contacts at rest may start an impact, so the first stretch is free to.
-        if k and before[:, 0].min() > -OPEN:
-            found.append(f"stretch {k}: the impact is over")
-        # (u + after) . impulse / 2 is the change of kinetic energy.
-        if (u + after) @ row > tol:
-            found.append(f"stretch {k}: energy rises by {0.5 * (u + after) @ row:.3g}")
-        u = after
-    if (least := u.reshape(-1, width)[:, 0].min()) < -tol:
+    rows = np.asarray(impulses, dtype=np.float64).reshape(-1, len(start))
+    first = np.asarray(start, dtype=np.float64)
+    after = first + np.cumsum(rows @ space.A.T, axis=0)
+    u = np.vstack([first, after])
+    parts = u.reshape(len(u), -1, width)
+    found = _faults(space.mu, parts[:-1], parts[1:], rows.reshape(len(rows), -1, width), tol)
+    # Contacts at rest may start an impact, so the first stretch is free to.
+    over = parts[:-1, :, 0].min(axis=1) > -OPEN
+    found += [f"stretch {k}: the impact is over" for k in np.flatnonzero(over) if k]
+    # (u + after) . impulse / 2 is the change of kinetic energy.
+    rises = 0.5 * ((u[:-1] + after) * rows).sum(axis=1)
+    found += [
+        f"stretch {k}: energy rises by {rises[k]:.3g}" for k in np.flatnonzero(2.0 * rises > tol)
+    ]
+    if (least := parts[-1, :, 0].min()) < -tol:
         found.append(f"end: a contact approaches at {-least:.3g}")
     return found
 
@@ -49,43 +49,55 @@ def replay(
 def _faults(
     mu: FloatArray, before: FloatArray, after: FloatArray, impulse: FloatArray, tol: float
 ) -> list[str]:
-    """Return what the contacts (m, width) do wrong along one stretch."""
-    found = []
-    push, friction = impulse[:, 0], impulse[:, 1:]
-    size = np.linalg.norm(friction, axis=1)
-    for i in np.flatnonzero((push != 0.0) | (size > 0.0)):
-        if push[i] < 0.0:
-            found.append(f"contact {i} pulls by {-push[i]:.3g}")
-        if (excess := size[i] - mu[i] * push[i]) > tol:
-            found.append(f"friction of contact {i} exceeds the cone by {excess:.3g}")
-        if (parting := max(before[i, 0], after[i, 0])) > tol:
-            found.append(f"contact {i} acts while parting at {parting:.3g}")
-        wrong = _off(mu[i] * push[i], friction[i], before[i, 1:], after[i, 1:], tol)
-        if wrong > tol:
-            found.append(f"friction of contact {i} is off by {wrong:.3g}")
-    return found
+    """Return what the contacts do wrong along stretches; arrays are (n, m, width)."""
+    push, friction = impulse[..., 0], impulse[..., 1:]
+    size = np.linalg.norm(friction, axis=-1)
+    acts = (push != 0.0) | (size > 0.0)
+    excess = size - mu * push
+    parting = np.maximum(before[..., 0], after[..., 0])
+    off = _off(mu * push, friction, before[..., 1:], after[..., 1:], tol)
+    judged = (
+        ("contact {} pulls by {:.3g}", push < 0.0, -push),
+        ("friction of contact {} exceeds the cone by {:.3g}", excess > tol, excess),
+        ("contact {} acts while parting at {:.3g}", parting > tol, parting),
+        ("friction of contact {} is off by {:.3g}", off > tol, off),
+    )
+    return [
+        f"stretch {k}: {text.format(i, amount[k, i])}"
+        for text, is_wrong, amount in judged
+        for k, i in np.argwhere(acts & is_wrong)
+    ]
 
 
 def _off(
-    limit: float, friction: FloatArray, before: FloatArray, after: FloatArray, tol: float
-) -> float:
+    limit: FloatArray, friction: FloatArray, before: FloatArray, after: FloatArray, tol: float
+) -> FloatArray:
     """Return by how much friction fails to oppose slip that turns from one end to the other.
 
     In the plane slip cannot turn, and a velocity that changes sign cannot be opposed at both ends.
     In space friction is a mean of the directions between both ends, which lies between the chord
     and the arc. Where slip is zero at one end only, it may have turned on the way there.
     """
-    slips = [slip / size for slip in (before, after) if (size := np.linalg.norm(slip)) > tol]
-    if not slips:
-        return 0.0
-    ends = [-limit * slip for slip in slips]
-    if len(friction) == 1:
-        return max(float(abs(friction - end)[0]) for end in ends)
-    if len(ends) == 1:
-        return max(float(friction @ slips[0]), 0.0)
+    sizes = [np.linalg.norm(slip, axis=-1) for slip in (before, after)]
+    slips = [
+        np.where((size > tol)[..., None], slip / np.maximum(size, 1e-300)[..., None], 0.0)
+        for slip, size in zip((before, after), sizes, strict=True)
+    ]
+    moves = [size > tol for size in sizes]
+    if friction.shape[-1] == 1:
+        worst = [
+            np.where(own, np.linalg.norm(friction + limit[..., None] * slip, axis=-1), 0.0)
+            for own, slip in zip(moves, slips, strict=True)
+        ]
+        return np.where(limit == 0.0, 0.0, np.maximum(*worst))
+    first, last = (-limit[..., None] * slip for slip in slips)
     # The nearest point of the chord, and the height of the arc above its middle.
-    along = ends[1] - ends[0]
-    share = float((friction - ends[0]) @ along) / max(float(along @ along), 1e-300)
-    nearest = ends[0] + min(max(share, 0.0), 1.0) * along
-    height = limit - float(np.linalg.norm(0.5 * (ends[0] + ends[1])))
-    return max(float(np.linalg.norm(friction - nearest)) - height, 0.0)
+    along = last - first
+    share = ((friction - first) * along).sum(-1) / np.maximum((along * along).sum(-1), 1e-300)
+    nearest = first + np.clip(share, 0.0, 1.0)[..., None] * along
+    height = limit - np.linalg.norm(0.5 * (first + last), axis=-1)
+    turning = np.maximum(np.linalg.norm(friction - nearest, axis=-1) - height, 0.0)
+    # Friction is not against slip, at least; the other slip is zero here.
+    against = np.maximum((friction * (slips[0] + slips[1])).sum(-1), 0.0)
+    off = np.where(moves[0] & moves[1], turning, against)
+    return np.where(limit == 0.0, 0.0, off)

@@ -9,6 +9,7 @@ given by linear conditions on the impulses of its stretches.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,9 @@ OPEN = 1e-12
 
 MARGIN = 1e-10
 """Approach that is kept where the best motion would touch the end of the impact and go on."""
+
+LONGEST = 0.3
+"""Time for the linear programs of one word [s]; most take some milliseconds."""
 
 MOST_TOUCHES = 6
 """Maximum number of programs that keep a motion from touching the end of the impact."""
@@ -176,7 +180,11 @@ class Program:
             b_eq=right,
             bounds=bounds,
             method="highs",
-            options={"primal_feasibility_tolerance": TIGHT, "dual_feasibility_tolerance": TIGHT},
+            options={
+                "primal_feasibility_tolerance": TIGHT,
+                "dual_feasibility_tolerance": TIGHT,
+                "time_limit": LONGEST,
+            },
         )
         if found.status != 0:
             return None
@@ -236,7 +244,10 @@ def solve(
     if (start * cells[0] < 0.0).any() or (start[cells[0] == 0] != 0.0).any():
         return None
     program = Program(space, start, cells)
+    end = time.monotonic() + LONGEST
     for _ in range(MOST_TOUCHES):
+        if time.monotonic() > end:
+            return None
         found = program.solve(q, penalty=penalty)
         if found is None:
             return None
