@@ -189,11 +189,15 @@ class _Task:
 
     def _linear(self, asked: list[Quantity]) -> list[ImpactPath]:
         """Return motions that go far in some velocities or impulses."""
-        problem, deadline = self.problem, time.monotonic() + self._rest
+        problem = self.problem
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         objectives = np.array([each.objective(problem) * units for each in asked])
         search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
-        search.run(deadline)
+        before = time.monotonic()
+        search.warm_up()
+        # Compilation is no part of the budget.
+        self.begin += time.monotonic() - before
+        search.run(time.monotonic() + self._rest)
         if search.motions is None:
             raise ImpactNotResolved(
                 "no motion was found that ends: contacts may press against each other; see what "
