@@ -60,11 +60,11 @@ def landings(num_directions: int = 8) -> dict[str, carom.ImpactProblem]:
 
 def measure(problem: carom.ImpactProblem) -> dict[str, float]:
     """Return seconds of carom and of Drake for the same samples, and facts about them."""
-    carom.Routh(num_samples=NUM_DRAKE).resolve(problem)
+    carom.Routh(num_samples=NUM_DRAKE, draw="persistent").resolve(problem)
     best = {1: np.inf, 2: np.inf}
     for _ in range(ROUNDS):
         for threads in best:
-            law = carom.Routh(num_samples=NUM_SAMPLES, num_threads=threads)
+            law = carom.Routh(num_samples=NUM_SAMPLES, num_threads=threads, draw="persistent")
             start = time.perf_counter()
             outcomes = law.resolve(problem)
             best[threads] = min(best[threads], time.perf_counter() - start)
@@ -92,7 +92,7 @@ def costs(name: str) -> dict[int, float]:
     found = {}
     for k in COSTS:
         problem = landings(k)[name]
-        law = carom.Routh(num_samples=NUM_COSTS, num_threads=1)
+        law = carom.Routh(num_samples=NUM_COSTS, num_threads=1, draw="persistent")
         seconds = np.inf
         for _ in range(ROUNDS):
             start = time.perf_counter()
@@ -106,7 +106,7 @@ def _programs(problem: carom.ImpactProblem) -> list[MathematicalProgram]:
     """Return the step LCPs that the first samples meet."""
     space = problem.space
     m, c = space.num_contacts, len(problem.J)
-    law = carom.Routh(num_samples=NUM_SAMPLES)
+    law = carom.Routh(num_samples=NUM_SAMPLES, draw="persistent")
     sampler = law.sampler(problem)
     W = step_matrix(space.A, space.mu, space.directions)
     programs = []

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import end_to_end
+import exact_motions
 import landing
 import numba
 import numpy as np
@@ -202,6 +203,7 @@ def main() -> None:
         rows = {name: end_to_end.measure(name) for name in track(SCENES, description="end to end")}
         text += "\n".join(end_to_end.table(rows)) + "\n"
         text += "\n".join(landing.section()) + "\n"
+        text += "\n".join(exact_motions.section()) + "\n"
         temporary = RESULTS.with_suffix(".tmp")
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(RESULTS)

@@ -121,10 +121,15 @@ def test_dimensions_are_those_of_samples_of_that_kind(name):
     problem = carom.scenes.load(name).problem
     exact = ambiguity(resolve(problem))
     sampled = carom.Routh(2**15).resolve(problem)
-    words = np.array(describe_kinds(problem, sampled.v_post))
+    # Searches come so close to rest that the tolerance of kinds decides; the rest is clear.
+    size = np.abs(sampled.v_post @ problem.J.T) / problem.energy_norm
+    clear = ((size < 1e-11) | (size > 1e-7)).all(axis=1)
+    assert clear.mean() > 0.95
+    v_post = sampled.v_post[clear]
+    words = np.array(describe_kinds(problem, v_post))
     assert set(words) == {kind.words for kind in exact.kinds}
     for kind in exact.kinds:
-        own = sampled.v_post[words == kind.words] / np.linalg.norm(problem.v_pre)
+        own = v_post[words == kind.words] / np.linalg.norm(problem.v_pre)
         assert np.linalg.matrix_rank(own - own[0], tol=1e-6) == kind.dimension
 
 

@@ -23,10 +23,14 @@ INSIDE = 0.25
 """A cell belongs to the set if a ball of this radius, in cells, lies in both. Slivers at the
 boundary, which few samples can hit, do not count."""
 
-SHARE = 0.85
-"""Of the cells that belong to the set, so many are hit by 2^16 samples. The draw hits all of them
-for rocking-block and compass-gait, 90 to 95 % for box-wall and 92 to 97 % for ramone, by seed.
-If one contact in six acted in every stretch, ramone would have 68 to 75 %."""
+SHARES = {"rocking-block": 1.0, "compass-gait": 1.0, "box-wall": 1.0, "ramone": 0.96}
+"""Of the cells that belong to the set, so many are hit by 2^16 exact motions. They hit all of them
+with each of 8 seeds, except for ramone: 98 to 99.3 %, by seed."""
+
+STEPS_SHARE = 0.85
+"""The same for steps of the paper's size, which hit all cells for rocking-block and compass-gait,
+90 to 95 % for box-wall and 92 to 97 % for ramone, by seed. If one contact in six acted in every
+stretch, ramone would have 68 to 75 %."""
 
 
 def coordinates(name: str, problem: carom.ImpactProblem, v: FloatArray) -> FloatArray:
@@ -72,11 +76,12 @@ def cells_of_points(points: FloatArray) -> BoolArray:
     return hit
 
 
+@pytest.mark.parametrize("steps", [False, True], ids=["motions", "steps"])
 @pytest.mark.parametrize(
     ("name", "least"),
     [("rocking-block", 20), ("compass-gait", 100), ("box-wall", 100), ("ramone", 100)],
 )
-def test_default_draws_fill_the_inside(name, least):
+def test_samples_fill_the_inside(name, least, steps):
     """`least` is how many cells belong to the set at least: else the test would ask for nothing."""
     scene = carom.scenes.load(name)
     problem = scene.problem
@@ -91,6 +96,8 @@ def test_default_draws_fill_the_inside(name, least):
     cells_of = cells_of_interval if everything.shape[1] == 1 else cells_of_polygon
     wanted = np.any([cells_of((corners - origin) / unit) for corners in polyhedra], axis=0)
     assert wanted.sum() >= least
-    outcomes = carom.Routh(num_samples=2**16, step_impulse=scene.step_impulse).resolve(problem)
+    step = scene.step_impulse if steps else None
+    outcomes = carom.Routh(num_samples=2**16, step_impulse=step).resolve(problem)
     hit = cells_of_points((coordinates(name, problem, outcomes.v_post) - origin) / unit)
-    assert (wanted & hit).sum() >= SHARE * wanted.sum()
+    share = STEPS_SHARE if steps else SHARES[name]
+    assert (wanted & hit).sum() >= share * wanted.sum()

@@ -22,7 +22,7 @@ SIZE = (5.0, 4.0)
 """Of a drawing of one ax [inch]."""
 PLACE = (0.2, 0.4, 0.75, 0.56)
 """Of the ax in it: left, bottom, width and height, as shares."""
-ONE = carom.Routh(num_samples=1)
+ONE = carom.Routh(num_samples=1, draw="persistent")
 
 
 def render(figure: Figure) -> Image.Image:
@@ -78,7 +78,7 @@ def laws(name):
     """Return what every law says of a scene, by the arguments of `plot_outcomes`."""
     problem = carom.scenes.load(name).problem
     return {
-        "outcomes": carom.Routh(num_samples=150, seed=1).resolve(problem),
+        "outcomes": carom.Routh(num_samples=150, seed=1, draw="persistent").resolve(problem),
         "exact": carom.RouthExact().resolve(problem),
         "simultaneous": carom.AnitescuPotra().resolve(problem),
         "sequential": carom.Sequential().resolve(problem),

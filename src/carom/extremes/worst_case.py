@@ -23,18 +23,25 @@ from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.proofs import Prover
+from carom.proofs import Certificate, Prover, prove_energy, tightest
+from carom.proofs.certificate import Exact
 from carom.stepping import ExtremeSearch, nothing_acts
 from carom.typing import ArrayLike
 
 if TYPE_CHECKING:
     from carom.reach.certificate import CoverCertificate
 
-FOLLOWING = 0.5
+FOLLOWING = 0.75
 """Share of the time in which all outcomes are followed, if the contacts are few."""
 
-SEARCHING = 0.85
+PROVING_ENERGY = 0.5
+"""Share of the time left for proofs in which one is sought of how much energy is kept."""
+
+SEARCHING = 0.9
 """Share of the time after which the search for motions ends; proofs come last."""
+
+GRACE = 0.5
+"""Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
 
 
 @overload
@@ -101,6 +108,7 @@ class _Task:
     max_seconds: float
     seed: int
     begin: float = field(default_factory=time.monotonic)
+    _longest_proof: float = 0.0
 
     def run(self) -> list[Extreme]:
         problem = self.problem
@@ -176,7 +184,7 @@ class _Task:
         if quantity.energy:
             proved, note = proved_energy(self.problem, quantity, reached, exact)
             return self._make(quantity, path, reached, proved, None, (note,))
-        basic = self._prover.prove(quantity.direction, quantity.impulse_weights)
+        basic = self._prove(quantity, is_needed=exact is None or cover is None)
         certificate: AnyCertificate | None = basic
         proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():
@@ -187,9 +195,29 @@ class _Task:
             certificate, notes = None, (f"{quantity.name}: no bound: {basic.reason}",)
         return self._make(quantity, path, reached, proved, certificate, notes)
 
+    def _prove(self, quantity: Quantity, is_needed: bool) -> Certificate:
+        """Return a bound by multipliers, by the tightest method that there is time for."""
+        about = quantity.direction, quantity.impulse_weights
+        begin = time.monotonic()
+        if begin > self.begin + self.max_seconds + GRACE:
+            return self._prover.prove_by_energy_alone(*about)
+        # Where polyhedra prove the extreme already, a quick proof is enough.
+        if not is_needed or begin + self._longest_proof > self.begin + self.max_seconds:
+            return self._prover.prove(*about)
+        prover = Prover(self.problem, self._kept)
+        certificate = tightest(prover, *about)
+        self._longest_proof = max(self._longest_proof, time.monotonic() - begin)
+        return certificate
+
     @cached_property
     def _prover(self) -> Prover:
         return Prover(self.problem)
+
+    @cached_property
+    def _kept(self) -> dict[str, Exact]:
+        """Return a proof of how much energy is kept at most, if there is one in time."""
+        left = self.begin + self.max_seconds - time.monotonic()
+        return prove_energy(self._prover, PROVING_ENERGY * left)
 
     def _make(
         self,

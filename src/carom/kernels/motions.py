@@ -12,6 +12,7 @@ import numpy as np
 
 from carom.kernels.jit import inlined, kernel
 from carom.kernels.random import stream, two_uniforms
+from carom.kernels.stretch import KEEP_REST
 from carom.kernels.stretches import approaches, follow_stretch, make_work
 from carom.kernels.tolerances import RESIDUAL
 
@@ -91,7 +92,8 @@ def _draw_row(key, stretch, mu, u, plan, r, width, m):
     if stretch >= PATIENCE and stretch % 2 == 0:
         # Contacts that press against each other without approaching may end their impact anywhere.
         plan[r, len(m) + LENGTH] = 1.0 if approaching > 0 else length
-        plan[r, len(m) + AIMS] = 1.0
+        # Where contacts that aim alone set back others that rest, those have to hold against it.
+        plan[r, len(m) + AIMS] = 1.0 if stretch % 4 == 0 else KEEP_REST
         for i in range(len(m)):
             plan[r, i] = 1.0
 

@@ -52,7 +52,7 @@ def _change_row(plan, r, mu, key, draw, m):
         plan[r, len(m)] = 1.0 if a < 0.5 else b
         plan[r, len(m) + 1] = 0.0
     else:
-        plan[r, len(m) + 1] = 1.0 - plan[r, len(m) + 1]
+        plan[r, len(m) + 1] = 0.0 if plan[r, len(m) + 1] > 0.0 else 1.0
 
 
 @inlined

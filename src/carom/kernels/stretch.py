@@ -37,9 +37,12 @@ at fixed rates that cannot go on."""
 DISTINCT = 1e-6
 """Share of a determinant above which 2 x 2 equations are solved as they stand."""
 
-RIDGE = 1e-13
-"""Added to the diagonal, so that contacts that stick in the same way share friction somehow. The
-velocities that follow are unique, and change by no more than this."""
+ALIKE = 1e-9
+"""Pivots below this belong to contacts that slip alike: one of them takes all the friction that it
+can, so that equal problems share it equally. Velocities do not depend on the share."""
+
+KEEP_REST = 2
+"""Aim of a stretch in which contacts at rest act as well."""
 
 Work = namedtuple("Work", "push du mask friction matrix index")
 
@@ -65,15 +68,17 @@ def _sign(x):
 
 
 @kernel
-def eliminate(a, n):
-    """Solve the n equations in the rows of a (n, n + 1) in place; the solution is a[:n, n]."""
+def eliminate(a, n, least):
+    """Solve the n equations in the rows of a (n, n + 1) in place; the solution is a[:n, n].
+
+    Unknowns with no pivot above `least` depend on others and are set to zero.
+    """
     for k in range(n):
         best = k
         for i in range(k + 1, n):
             if abs(a[i, k]) > abs(a[best, k]):
                 best = i
-        if abs(a[best, k]) < STILL:
-            # A dependent unknown is not needed.
+        if abs(a[best, k]) < least:
             for i in range(n):
                 a[i, k] = 0.0
             for j in range(n + 1):
@@ -128,10 +133,9 @@ def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
                 if index[m + n] == 0:
                     matrix[row, column] = A[2 * i + 1, 2 * index[n] + 1]
                     column += 1
-            matrix[row, row] += RIDGE
             matrix[row, free] = -drive
             row += 1
-        eliminate(matrix, free)
+        eliminate(matrix, free, ALIKE)
         worst, excess, row = -1, 1e-12, 0
         for k in range(num_stuck):
             if index[m + k] != 0:
@@ -168,9 +172,9 @@ def _both_stick(A, mu, rates, push, index, num_stuck, m):
     for j in range(2 * len(m)):
         drive_a += A[a, j] * push[j]
         drive_b += A[b, j] * push[j]
-    own_a, own_b = A[a, a] + RIDGE, A[b, b] + RIDGE
+    own_a, own_b = A[a, a], A[b, b]
     determinant = own_a * own_b - A[a, b] * A[a, b]
-    inverse = 1.0 / max(determinant, RIDGE)
+    inverse = 1.0 / max(determinant, STILL)
     push_a = (A[a, b] * drive_b - own_b * drive_a) * inverse
     push_b = (A[a, b] * drive_a - own_a * drive_b) * inverse
     i, j = index[0], index[1]
@@ -209,10 +213,9 @@ def _push(A, mu, u, rates, push, matrix, index, m):
 def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
     """Set the rates of contacts, among those in the mask, so that all stop together.
 
-    If it keeps rest, contacts at rest act as well, so that others do not set them back. Returns
-    whether some contact acts. Contacts that slide keep their friction; those that do not are taken
-    to stick, or to slip where that takes more than the cone has. Contacts that would have to pull
-    are left out.
+    If it keeps rest, contacts at rest act as well, so that others do not set them back. Contacts
+    that slide keep their friction; those that do not are taken to stick, or to slip
+    where that takes more than the cone has. Contacts that would have to pull are left out.
     """
     m = len(mu)
     for i in range(m):
@@ -226,7 +229,7 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
         for i in range(m):
             size += int(rates[i] > 0.0) * (1 + index[i])
         if size == 0:
-            return False
+            return
         row = 0
         for i in range(m):
             for part in range(1 + index[i]):
@@ -244,7 +247,7 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
                     column += 1 + index[j]
                 matrix[row, size] = -u[2 * i + part]
                 row += 1
-        eliminate(matrix, size)
+        eliminate(matrix, size, STILL)
         least, pull, slipping, excess, row = -1, 0.0, -1, 1e-12, 0
         for i in range(m):
             if rates[i] == 0.0:
@@ -272,7 +275,6 @@ def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
             row += 1 + index[i]
     for i in range(m):
         rates[i] /= max(largest, NOISE)
-    return True
 
 
 @inlined
@@ -346,7 +348,8 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
         u, total: Velocities (c,) and impulses so far (c,), changed in place.
         rates: (m,) rates of normal impulse, overwritten; those of contacts that part are ignored.
         share: If below 1, how far to go, as a share of the way to where the first contact stops.
-        aims: 1 to replace the rates by those with which all contacts stop together.
+        aims: 1 to replace the rates by those with which all contacts stop together, KEEP_REST if
+            contacts at rest shall act too.
         work: Work arrays.
         log: (rows, c) impulses of the straight pieces, as far as there is room.
         logged: (1,) number of rows in use, changed in place.
@@ -361,14 +364,13 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
             rates[i] = 0.0
     able = 0
     for i in range(len(m)):
-        able += int(mask[i] > 0.0 and u[2 * i] <= 0.0)
+        able += int(mask[i] > 0.0 and (u[2 * i] < 0.0 or (aims == KEEP_REST and u[2 * i] == 0.0)))
     # A contact that acts alone always stops as it should, and contacts that all rest have no aim.
-    aims = aims and able > 1 and _approaches(u, m)
+    aims = aims if able > 1 and _approaches(u, m) else 0
     left, is_first = np.inf, True
     for event in range(MOST_EVENTS):
         if aims and event < MOST_AIMS:
-            if not _aim(A, mu, u, mask, True, rates, friction, matrix, index):
-                _aim(A, mu, u, mask, False, rates, friction, matrix, index)
+            _aim(A, mu, u, mask, aims == KEEP_REST, rates, friction, matrix, index)
         fastest = 0
         while fastest >= 0:
             acting = 0

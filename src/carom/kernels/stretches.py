@@ -24,7 +24,8 @@ def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width
     """Follow one stretch; see `carom.kernels.stretch` and `carom.kernels.slip`."""
     if len(width) == 2:
         return stretch.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m)
-    return slip.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged)
+    # In space there is one kind of aim.
+    return slip.follow_stretch(A, mu, u, total, rates, share, min(aims, 1), work, log, logged)
 
 
 @overload(make_work)
@@ -42,7 +43,8 @@ def _follow_plane(A, mu, u, total, rates, share, aims, work, log, logged, width,
 
 
 def _follow_space(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
-    return slip.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged)
+    # In space there is one kind of aim.
+    return slip.follow_stretch(A, mu, u, total, rates, share, min(aims, 1), work, log, logged)
 
 
 @overload(

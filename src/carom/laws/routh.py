@@ -49,8 +49,6 @@ class Routh(ImpactLaw):
         max_steps: Number of steps after which a sample counts as unfinished. Default: 1000, or for
             small h the number that amounts to 100 times that impulse, ten times a usual impact.
         seed: Seed of the random generator.
-        extremes: Share of the samples that search for extremes; 0 for random draws only, which
-            represent a distribution.
         draw: Distribution of the caps on impulses in [0, h]^m. "persistent", the default: a random
             subset of contacts acts at random rates for a random stretch of impulse, so that
             coverage does not depend on h. "subset": subset and rates are drawn anew in every step.
@@ -73,6 +71,8 @@ class Routh(ImpactLaw):
             velocities [m/s], "energy" for |v|_M as a share of |v_pre|_M.
         max_samples: Maximum number of samples with `until`. If they are not enough,
             `outcomes.holdout` holds the bound that they do give.
+        extremes: Share of the samples that search for extremes; 0 for random draws only, which
+            represent a distribution.
 
     Examples:
         A block lands flat with 1 m/s. It rests, or pivots on one corner while the other lifts with
@@ -92,7 +92,6 @@ class Routh(ImpactLaw):
     step_impulse: float | None = None
     max_steps: int | None = None
     seed: int = 0
-    extremes: float = 0.25
     draw: str | None = None
     selection: str | None = None
     points: FloatArray | None = None
@@ -102,6 +101,7 @@ class Routh(ImpactLaw):
     until: tuple[float, float, float] | None = None
     norm: str = "contact"
     max_samples: int = 2**22
+    extremes: float = 0.25
 
     def __post_init__(self) -> None:
         if self.points is not None:
@@ -296,8 +296,8 @@ class Routh(ImpactLaw):
         failed = int((statuses == stepping.FAILED).sum())
         if late and not self.takes_steps:
             reasons.append(
-                f"{late:,} of {count:,} motions went on for ever, which they can if contacts press "
-                f"against each other: see what carom.check says of the friction cone"
+                f"{late:,} of {count:,} motions did not end: contacts press against each other, "
+                f"see what carom.check says of the friction cone, or set each other back for long"
             )
         elif late:
             reasons.append(
@@ -307,8 +307,8 @@ class Routh(ImpactLaw):
             )
         if failed:
             reasons.append(
-                f"{failed:,} of {count:,} samples met a step without an accurate "
-                f"solution; look for nearly dependent contacts, or scales that differ by 1e10"
+                f"{failed:,} of {count:,} samples lost accuracy; look for nearly dependent "
+                f"contacts, or scales that differ by 1e10"
             )
         return tuple(reasons)
 

@@ -24,7 +24,7 @@ from carom.motion.stretch import Options, Stretch
 from carom.motion.sustained import FREE, SMOOTH, ContactLaw, settle
 from carom.motion.zeno import accumulation, come_to_rest
 from carom.systems.system import Dynamics, System
-from carom.typing import FloatArray
+from carom.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
@@ -182,8 +182,11 @@ class Motion:
         """Take the approach out of the velocity by the smallest change, measured by energy."""
         here = self.system.dynamics(self.q, self.v, self.t)
         touching = np.array([name in names for name in self.system.contacts])
-        modes = np.where(touching & (here.J_n @ self.v < 0.0), SMOOTH, FREE)
-        law = ContactLaw(modes, self.mu, np.zeros(len(modes), np.bool_))
+        self._rest(here, touching & (here.J_n @ self.v < 0.0))
+
+    def _rest(self, here: Dynamics, contacts: BoolArray) -> None:
+        """Set normal velocities of some contacts to zero."""
+        law = ContactLaw(np.where(contacts, SMOOTH, FREE), self.mu, np.zeros_like(contacts))
         self.v = law.project(here, self.v)
 
     def _accumulates(self) -> bool:
@@ -241,7 +244,14 @@ class Motion:
             # Slip too slow for the law to see is taken for rest.
             if (found := self._choose(here, SLOW)) is not None:
                 return found
-            raise
+            # What parts too slowly to count as parting here must rest for the law as well, which
+            # knows no scale.
+            speed = np.abs(here.J_n @ self.v)
+            parting = (here.phi <= self.options.gap_tolerance) & (speed < self.options.rest_speed)
+            if not (parting & (speed > 0.0)).any():
+                raise
+            self._rest(here, parting)
+            self.stalls += 1
         return None
 
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:

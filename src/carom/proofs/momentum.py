@@ -114,18 +114,7 @@ class Prover:
             direction: (nv,) coefficients of the velocity after the impact.
             impulse_weights: (m,) coefficients of the normal impulses; default zero.
         """
-        m, nv = self.problem.num_contacts, self.problem.num_velocities
-        d = _vector("direction", direction, nv)
-        given = np.zeros(m) if impulse_weights is None else impulse_weights
-        w = _vector("impulse_weights", given, m)
-        unproved = Certificate(
-            direction=tuple(exactly(d)),
-            impulse_weights=tuple(exactly(w)),
-            bound=None,
-            separation=(Fraction(0),) * m,
-            velocity=(Fraction(0),) * nv,
-            problem_digest=digest_of(self.problem),
-        )
+        unproved, d, w = self._unproved(direction, impulse_weights)
         best, reason = unproved, "the rounded multipliers do not satisfy their constraints"
         if any(w[i] > 0.0 for i in self._jammed):
             names = ", ".join(self.problem.contacts[i] for i in self._jammed)
@@ -140,6 +129,39 @@ class Prover:
             except InvalidCertificate as error:
                 reason = str(error)
         return best.sealed() if best.bound is not None else _with_reason(best, reason)
+
+    def prove_by_energy_alone(
+        self, direction: ArrayLike, impulse_weights: ArrayLike | None = None
+    ) -> Certificate:
+        """Bound one direction by energy alone, which is quick; impulses have no such bound.
+
+        Args:
+            direction: (nv,) coefficients of the velocity after the impact.
+            impulse_weights: (m,) coefficients of the normal impulses; default zero.
+        """
+        unproved, _, w = self._unproved(direction, impulse_weights)
+        if (w > 0.0).any():
+            return _with_reason(unproved, "the time ended before the impulse was bounded")
+        nothing = as_array(unproved.separation), as_array(unproved.velocity)
+        return self._better(unproved, *nothing).sealed()
+
+    def _unproved(
+        self, direction: ArrayLike, impulse_weights: ArrayLike | None
+    ) -> tuple[Certificate, FloatArray, FloatArray]:
+        """Return a certificate without a bound, the direction and the weights."""
+        m, nv = self.problem.num_contacts, self.problem.num_velocities
+        d = _vector("direction", direction, nv)
+        given = np.zeros(m) if impulse_weights is None else impulse_weights
+        w = _vector("impulse_weights", given, m)
+        unproved = Certificate(
+            direction=tuple(exactly(d)),
+            impulse_weights=tuple(exactly(w)),
+            bound=None,
+            separation=(Fraction(0),) * m,
+            velocity=(Fraction(0),) * nv,
+            problem_digest=digest_of(self.problem),
+        )
+        return unproved, d, w
 
     def _candidates(self, d: FloatArray, w: FloatArray) -> list[tuple[Rational, Rational]]:
         """Return rational multipliers that may serve: the best ones, and none at all."""

@@ -47,7 +47,7 @@ MOST_CELLS = 5000
 FIRST_LOOK = 0.05
 """Share of the time after which an enclosure is tried."""
 
-SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.5, 0.6, 0.85, 0.88, 1.0, 1.1
+SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.7, 0.76, 0.9, 0.92, 1.0, 1.1
 """Shares of the time at which the stages end if an outer set is wanted."""
 
 COARSER = 10.0

@@ -41,6 +41,9 @@ SHARE_OF_ROUND = 0.15
 NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
+LONGEST_WORD = 100
+"""Maximum number of cells of a word that is polished: longer ones take seconds each."""
+
 LONGEST_CLIMB = 0.5
 """Time that goes to words around a new best one [s]."""
 
@@ -96,7 +99,7 @@ class ExtremeSearch:
         sampler.call_search(0, q, best_motions(totals, statuses, q), runs)
 
     def run(self, deadline: float, max_rounds: int = 2**31) -> None:
-        """Search until rounds are in vain or the time is up, with one round at least."""
+        """Search until rounds are in vain or the time is up; random motions are tried anyway."""
         idle = 0
         scale = np.linalg.norm(self.objectives, axis=1)
         while idle < PATIENCE and self.num_rounds < max_rounds:
@@ -126,7 +129,9 @@ class ExtremeSearch:
         # Random motions differ from round to round by their seed.
         seed = self.seed + self.num_rounds
         sampler = MotionSampler(self.space, self.start, seed, num_random, num_searched)
-        totals, statuses, _ = sampler.run(num_random, self.num_threads, None)
+        totals, statuses, events = sampler.run(num_random, self.num_threads, None)
+        if not self.num_rounds:
+            self._keep_random(sampler, totals, statuses, events)
         best = [each.impulses for each in self.best if each is not None]
         # In space a motion has hundreds of short pieces, which make no plan.
         self._known = Plans.of_motions(
@@ -134,7 +139,7 @@ class ExtremeSearch:
         )
 
         def search(k: int) -> int:
-            if self.num_rounds and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 return k
             elite = best_motions(totals, statuses, self.objectives[k])
             self._search(k, sampler, elite, deadline)
@@ -144,6 +149,16 @@ class ExtremeSearch:
             pass
         self.num_motions += num_random + num_searched * len(self.objectives)
         self.num_rounds += 1
+
+    def _keep_random(
+        self, sampler: MotionSampler, totals: FloatArray, statuses: IntArray, events: IntArray
+    ) -> None:
+        """Keep the best random motion of each objective, so that there is one in any case."""
+        for k, q in enumerate(self.objectives):
+            before = self.best[k]
+            for number in best_motions(totals, statuses, q):
+                if statuses[number] == FINISHED and self.best[k] is before:
+                    self._keep(sampler.record(int(number), int(events[number])))
 
     @cached_property
     def _seconds_per_motion(self) -> float:
@@ -166,24 +181,24 @@ class ExtremeSearch:
             again = empty_results(number + 1, c)
             motion = log[: sampler.call_search(k, q, elite, again, log, self._known)]
             self._keep(motion)
-            self._polish(k, motion)
+            self._polish(k, motion, deadline)
             if time.monotonic() > deadline:
                 return
         best = self.best[k]
-        if self.space.width == 2 and best is not None and best.value > before:
-            now = time.monotonic()
+        now = time.monotonic()
+        if self.space.width == 2 and best is not None and best.value > before and now < deadline:
             end = min(now + max(deadline - now, 0.0) / len(self.objectives), now + LONGEST_CLIMB)
             word = improve(self.space, self.start, best.impulses, q, end)
             if word is not None:
                 self._keep(word.impulses)
 
-    def _polish(self, k: int, motion: FloatArray) -> None:
+    def _polish(self, k: int, motion: FloatArray, deadline: float) -> None:
         """Find the best motion of the word of a planar motion, unless that is done already."""
-        if self.space.width != 2:
+        if self.space.width != 2 or time.monotonic() > deadline:
             return
         cells = cells_of_path(self.space, self.start, motion)
         cells = cells[approaching(cells)]
-        if (k, cells.tobytes()) in self.seen:
+        if len(cells) > LONGEST_WORD or (k, cells.tobytes()) in self.seen:
             return
         self.seen.add((k, cells.tobytes()))
         word = polish(self.space, self.start, cells, self.objectives[k])
@@ -194,9 +209,9 @@ class ExtremeSearch:
         """Try the words of the best motions for all objectives."""
         for motion in self.best:
             for k in range(len(self.objectives)):
-                if motion is None or time.monotonic() > deadline:
-                    return
-                self._polish(k, motion.impulses)
+                if motion is None:
+                    break
+                self._polish(k, motion.impulses, deadline)
 
     def _keep(self, impulses: FloatArray) -> None:
         """Keep a motion, and its images under symmetries, wherever it is the best."""
