@@ -22,7 +22,7 @@ def main() -> dict[str, float]:
     # Momentum over mass is the velocity of the centre of mass: one row, linear in v_post. The
     # walker walks to -x, and its centre of mass is at the hip's x.
     row = -problem.M[0] / mass * math.sqrt(height / GRAVITY)
-    back, front = carom.worst_case(problem, [-row, row])
+    back, front = carom.worst_case(problem, -row), carom.worst_case(problem, row)
     for extreme in (back, front):
         extreme.verify()  # checks the proof in rational arithmetic
     # A controller has to reckon with all that is not ruled out, which is what is proved.
