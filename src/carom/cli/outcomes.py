@@ -67,9 +67,9 @@ Examples:
   carom scenes compass-gait --save my-impact.json
   carom outcomes my-impact.json --law routh --samples 100000 --seed 1 --json
 """
-STEP = "Largest impulse of a contact in a step [N s]."
-STEPS = "Steps after which a sample is unfinished; default: 1000, or more if H is small."
-LIMIT = "Time limit; default: 10. An outer set may take twice as much again."
+STEP = "Take the paper's steps, of this impulse per contact [N s]; default: exact motions."
+STEPS = "Steps after which a sample is unfinished; selects steps. Default: 1000 or more."
+LIMIT = "Time limit of an exact or outer set; default: 10."
 AT_LIMIT = "Return an outer set, or fail, at the end of the budget; default: outer."
 
 _routh = partial(option, group="Law routh")
@@ -86,8 +86,8 @@ _exact = partial(option, group="Law exact")
 @_routh("--step", "step_impulse", metavar="H", type=positive, help=STEP)
 @_routh("--max-steps", metavar="N", type=count, help=STEPS)
 @_routh("--seed", metavar="N", type=seed, help="Seed of all random draws; default: 0.")
-@_routh("--draw", type=click.Choice(DRAWS), help=f"How impulses are drawn; default: {DRAWS[0]}.")
-@_routh("--selection", type=click.Choice(SELECTIONS), help="Choice among solutions of a step.")
+@_routh("--draw", type=click.Choice(DRAWS), help="How steps are drawn; selects steps.")
+@_routh("--selection", type=click.Choice(SELECTIONS), help="Choice among solutions of a step; selects steps.")
 @_routh("--threads", "num_threads", metavar="N", type=count, help="Default: all cores.")
 @_exact("--budget", "max_seconds", metavar="SECONDS", type=positive, help=LIMIT)
 @_exact("--on-budget", type=click.Choice(ON_BUDGET), help=AT_LIMIT)
@@ -150,7 +150,10 @@ def _law(
     if name == "routh":
         settings = {"progress": progress}
         if (scene := about.scene) is not None:
-            settings |= {"num_samples": scene.num_samples, "step_impulse": scene.step_impulse}
+            settings |= {"num_samples": scene.num_samples}
+            if any(given[key] is not None for key in ("max_steps", "draw", "selection")):
+                # Any of these selects steps, and a scene has the paper's.
+                settings |= {"step_impulse": scene.step_impulse}
     chosen = {key: given[key] for key in LAWS[name] if given[key] is not None}
     return make_law(name, **(settings | chosen))
 
