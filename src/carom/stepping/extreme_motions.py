@@ -35,6 +35,9 @@ MOST_DOUBLINGS = 2
 FEWEST = 16
 """The least number of both."""
 
+TIMED = 32
+"""Number of motions that are timed."""
+
 LONGEST_TIMING = 0.02
 """Time after which no more motions are timed [s]."""
 
@@ -44,7 +47,7 @@ SHARE_OF_ROUND = 0.15
 NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
-LONGEST_WORD = 60
+LONGEST_WORD = 200
 """Maximum number of cells of a word that is polished: longer ones take seconds each."""
 
 LONGEST_CLIMB = 0.5
@@ -167,12 +170,15 @@ class ExtremeSearch:
     def _seconds_per_motion(self) -> float:
         """Return how long a motion takes, on all threads."""
         threads = self.num_threads or available_cores()
-        begin, done = time.monotonic(), 0
         # Some motions have thousands of events: do not wait for many of them.
-        while done < FEWEST and time.monotonic() - begin < LONGEST_TIMING:
-            MotionSampler(self.space, self.start, self.seed, 4).run(4, 1, None)
-            done += 4
-        return max(time.monotonic() - begin, 1e-6) / done / threads
+        for count in (4, TIMED):
+            sampler = MotionSampler(self.space, self.start, self.seed, count)
+            begin = time.monotonic()
+            sampler.run(count, 1, None)
+            seconds = max(time.monotonic() - begin, 1e-6)
+            if seconds > LONGEST_TIMING:
+                break
+        return seconds / count / threads
 
     def _search(self, k: int, sampler: MotionSampler, elite: IntArray, deadline: float) -> None:
         """Run one search, and polish the words of its best motions."""
@@ -191,7 +197,8 @@ class ExtremeSearch:
                 return
         best = self.best[k]
         now = time.monotonic()
-        if self.space.width == 2 and best is not None and best.value > before and now < deadline:
+        is_new = best is not None and (best.value > before or not self.num_rounds)
+        if self.space.width == 2 and best is not None and is_new and now < deadline:
             end = min(now + max(deadline - now, 0.0) / len(self.objectives), now + LONGEST_CLIMB)
             word = improve(self.space, self.start, best.impulses, q, end)
             if word is not None:
@@ -206,7 +213,7 @@ class ExtremeSearch:
         if len(cells) > LONGEST_WORD or (k, cells.tobytes()) in self.seen:
             return
         self.seen.add((k, cells.tobytes()))
-        word = polish(self.space, self.start, cells, self.objectives[k])
+        word = polish(self.space, self.start, cells, self.objectives[k], deadline)
         if word is not None:
             self._keep(word.impulses)
 
