@@ -14,7 +14,7 @@ from carom.reach.solve import BOUNDS, Budget, Task
 from carom.reach.waiting import Corners, Proof, Ruler, Unfinished
 from carom.typing import FloatArray
 
-ROUNDING = 1.6
+ROUNDING = 1.8
 """Share of the time at which no more certificates are begun; they take 0.1 s and more each."""
 
 

@@ -47,7 +47,7 @@ SHARE_OF_ROUND = 0.15
 NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
-LONGEST_WORD = 200
+LONGEST_WORD = 80
 """Maximum number of cells of a word that is polished: longer ones take seconds each."""
 
 LONGEST_CLIMB = 0.5
@@ -136,19 +136,24 @@ class ExtremeSearch:
         seed = self.seed + self.num_rounds
         sampler = MotionSampler(self.space, self.start, seed, num_random, num_searched)
         totals, statuses, events = sampler.run(num_random, self.num_threads, None)
-        if not self.num_rounds:
-            self._keep_random(sampler, totals, statuses, events)
         best = [each.impulses for each in self.best if each is not None]
         # In space a motion has hundreds of short pieces, which make no plan.
         self._known = Plans.of_motions(
             self.space, self.start, best if self.space.width == 2 else []
         )
+        if not self.num_rounds:
+            # Only now: searches begin with these motions anyway, and shall vary their own plans.
+            self._keep_random(sampler, totals, statuses, events)
 
         def search(k: int) -> int:
             if time.monotonic() > deadline:
                 return k
             elite = best_motions(totals, statuses, self.objectives[k])
-            self._search(k, sampler, elite, deadline)
+            # Each search has its share of the time left, so that long words starve no other.
+            threads = self.num_threads or available_cores()
+            left = deadline - (now := time.monotonic())
+            share = min(threads / (len(self.objectives) - k), 1.0)
+            self._search(k, sampler, elite, now + share * left)
             return k
 
         for _ in in_parallel(search, range(len(self.objectives)), self.num_threads):
@@ -184,6 +189,8 @@ class ExtremeSearch:
         """Run one search, and polish the words of its best motions."""
         q, c = self.objectives[k], len(self.start)
         before = self.values[k]
+        # The rest is for words around the best one.
+        halfway = 0.5 * (time.monotonic() + deadline)
         runs = empty_results(sampler.num_per_search, c)
         sampler.call_search(k, q, elite, runs, plans_known=self._known)
         values = np.where(runs[1] == FINISHED, runs[0] @ q, -np.inf)
@@ -193,13 +200,13 @@ class ExtremeSearch:
             motion = log[: sampler.call_search(k, q, elite, again, log, self._known)]
             self._keep(motion)
             self._polish(k, motion, deadline)
-            if time.monotonic() > deadline:
-                return
+            if time.monotonic() > halfway:
+                break
         best = self.best[k]
         now = time.monotonic()
         is_new = best is not None and (best.value > before or not self.num_rounds)
         if self.space.width == 2 and best is not None and is_new and now < deadline:
-            end = min(now + max(deadline - now, 0.0) / len(self.objectives), now + LONGEST_CLIMB)
+            end = min(deadline, now + LONGEST_CLIMB)
             word = improve(self.space, self.start, best.impulses, q, end)
             if word is not None:
                 self._keep(word.impulses)
