@@ -104,7 +104,7 @@ def forged(own, rng):
 
 
 def attack(num_trials, seed):
-    """Damage certificates; return the share refused by kind and way, and lies that were accepted."""
+    """Damage certificates; return the share refused of each kind, and accepted lies."""
     rng = np.random.default_rng(seed)
     tried, lies = {}, []
     for trial in range(num_trials):

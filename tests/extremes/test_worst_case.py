@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import carom
 from carom.stepping.replay import replay
 from tests.reference.impact_problems import hard_triple, random_generator, random_problem
 from tests.reference.set_checks import changed
 from tests.reference.spatial_problems import box, flat_feet, on_feet, turn, with_tangents
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 pytestmark = pytest.mark.needs("ppl")
 

@@ -35,6 +35,9 @@ MOST_DOUBLINGS = 2
 FEWEST = 16
 """The least number of both."""
 
+TIMED = 32
+"""Number of motions that are timed."""
+
 LONGEST_TIMING = 0.02
 """Time after which no more motions are timed [s]."""
 
@@ -44,7 +47,7 @@ SHARE_OF_ROUND = 0.15
 NUM_POLISHED = 6
 """Number of motions of each search whose words are tried."""
 
-LONGEST_WORD = 60
+LONGEST_WORD = 80
 """Maximum number of cells of a word that is polished: longer ones take seconds each."""
 
 LONGEST_CLIMB = 0.5
@@ -133,19 +136,24 @@ class ExtremeSearch:
         seed = self.seed + self.num_rounds
         sampler = MotionSampler(self.space, self.start, seed, num_random, num_searched)
         totals, statuses, events = sampler.run(num_random, self.num_threads, None)
-        if not self.num_rounds:
-            self._keep_random(sampler, totals, statuses, events)
         best = [each.impulses for each in self.best if each is not None]
         # In space a motion has hundreds of short pieces, which make no plan.
         self._known = Plans.of_motions(
             self.space, self.start, best if self.space.width == 2 else []
         )
+        if not self.num_rounds:
+            # Only now: searches begin with these motions anyway, and shall vary their own plans.
+            self._keep_random(sampler, totals, statuses, events)
 
         def search(k: int) -> int:
             if time.monotonic() > deadline:
                 return k
             elite = best_motions(totals, statuses, self.objectives[k])
-            self._search(k, sampler, elite, deadline)
+            # Each search has its share of the time left, so that long words starve no other.
+            threads = self.num_threads or available_cores()
+            left = deadline - (now := time.monotonic())
+            share = min(threads / (len(self.objectives) - k), 1.0)
+            self._search(k, sampler, elite, now + share * left)
             return k
 
         for _ in in_parallel(search, range(len(self.objectives)), self.num_threads):
@@ -167,17 +175,22 @@ class ExtremeSearch:
     def _seconds_per_motion(self) -> float:
         """Return how long a motion takes, on all threads."""
         threads = self.num_threads or available_cores()
-        begin, done = time.monotonic(), 0
         # Some motions have thousands of events: do not wait for many of them.
-        while done < FEWEST and time.monotonic() - begin < LONGEST_TIMING:
-            MotionSampler(self.space, self.start, self.seed, 4).run(4, 1, None)
-            done += 4
-        return max(time.monotonic() - begin, 1e-6) / done / threads
+        for count in (4, TIMED):
+            sampler = MotionSampler(self.space, self.start, self.seed, count)
+            begin = time.monotonic()
+            sampler.run(count, 1, None)
+            seconds = max(time.monotonic() - begin, 1e-6)
+            if seconds > LONGEST_TIMING:
+                break
+        return seconds / count / threads
 
     def _search(self, k: int, sampler: MotionSampler, elite: IntArray, deadline: float) -> None:
         """Run one search, and polish the words of its best motions."""
         q, c = self.objectives[k], len(self.start)
         before = self.values[k]
+        # The rest is for words around the best one.
+        halfway = 0.5 * (time.monotonic() + deadline)
         runs = empty_results(sampler.num_per_search, c)
         sampler.call_search(k, q, elite, runs, plans_known=self._known)
         values = np.where(runs[1] == FINISHED, runs[0] @ q, -np.inf)
@@ -187,12 +200,13 @@ class ExtremeSearch:
             motion = log[: sampler.call_search(k, q, elite, again, log, self._known)]
             self._keep(motion)
             self._polish(k, motion, deadline)
-            if time.monotonic() > deadline:
-                return
+            if time.monotonic() > halfway:
+                break
         best = self.best[k]
         now = time.monotonic()
-        if self.space.width == 2 and best is not None and best.value > before and now < deadline:
-            end = min(now + max(deadline - now, 0.0) / len(self.objectives), now + LONGEST_CLIMB)
+        is_new = best is not None and (best.value > before or not self.num_rounds)
+        if self.space.width == 2 and best is not None and is_new and now < deadline:
+            end = min(deadline, now + LONGEST_CLIMB)
             word = improve(self.space, self.start, best.impulses, q, end)
             if word is not None:
                 self._keep(word.impulses)
@@ -206,7 +220,7 @@ class ExtremeSearch:
         if len(cells) > LONGEST_WORD or (k, cells.tobytes()) in self.seen:
             return
         self.seen.add((k, cells.tobytes()))
-        word = polish(self.space, self.start, cells, self.objectives[k])
+        word = polish(self.space, self.start, cells, self.objectives[k], deadline)
         if word is not None:
             self._keep(word.impulses)
 

@@ -65,7 +65,8 @@ class Search:
         if time.monotonic() > self.deadline:
             return None
         self.num_programs += 1
-        found = words.solve(self.space, self.start, cells, self.q, penalty=penalty)
+        options = {"penalty": penalty, "deadline": self.deadline}
+        found = words.solve(self.space, self.start, cells, self.q, **options)
         if found is None:
             return None
         _, solution = found

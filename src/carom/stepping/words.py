@@ -42,7 +42,7 @@ OPEN = 1e-12
 MARGIN = 1e-10
 """Approach that is kept where the best motion would touch the end of the impact and go on."""
 
-LONGEST = 0.3
+LONGEST = 1.0
 """Time for the linear programs of one word [s]; most take some milliseconds."""
 
 MOST_TOUCHES = 6
@@ -144,7 +144,9 @@ class Program:
         lower[-1, ::2] = 0.0
         return lower, upper
 
-    def solve(self, q: FloatArray, *, penalty: float = np.inf) -> Solution | None:
+    def solve(
+        self, q: FloatArray, *, penalty: float = np.inf, max_seconds: float = LONGEST
+    ) -> Solution | None:
         """Return the best motion, or None if no motion ends the impact.
 
         With a finite penalty motions may approach at the end, at this cost per velocity.
@@ -183,7 +185,7 @@ class Program:
             options={
                 "primal_feasibility_tolerance": TIGHT,
                 "dual_feasibility_tolerance": TIGHT,
-                "time_limit": LONGEST,
+                "time_limit": max_seconds,
             },
         )
         if found.status != 0:
@@ -237,6 +239,7 @@ def solve(
     q: FloatArray,
     *,
     penalty: float = np.inf,
+    deadline: float = np.inf,
 ) -> tuple[Program, Solution] | None:
     """Find the best motion through a word that does not go on after the end of the impact."""
     if not len(cells) or not approaching(cells[1:]).all():
@@ -244,11 +247,11 @@ def solve(
     if (start * cells[0] < 0.0).any() or (start[cells[0] == 0] != 0.0).any():
         return None
     program = Program(space, start, cells)
-    end = time.monotonic() + LONGEST
+    end = min(time.monotonic() + LONGEST, deadline)
     for _ in range(MOST_TOUCHES):
-        if time.monotonic() > end:
+        if (left := end - time.monotonic()) <= 0.0:
             return None
-        found = program.solve(q, penalty=penalty)
+        found = program.solve(q, penalty=penalty, max_seconds=left)
         if found is None:
             return None
         used = found.used
@@ -268,9 +271,15 @@ def solve(
     return None
 
 
-def polish(space: ContactSpace, start: FloatArray, cells: SignArray, q: FloatArray) -> Word | None:
+def polish(
+    space: ContactSpace,
+    start: FloatArray,
+    cells: SignArray,
+    q: FloatArray,
+    deadline: float = np.inf,
+) -> Word | None:
     """Maximize q . impulse over all motions through a word of cells that end an impact."""
-    found = solve(space, start, cells, q)
+    found = solve(space, start, cells, q, deadline=deadline)
     if found is None:
         return None
     program, solution = found
