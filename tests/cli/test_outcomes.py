@@ -6,7 +6,6 @@ import pytest
 import carom
 from carom import stepping
 from carom.cli import main, outcomes
-from carom.laws import routh
 from tests.cli.helpers import FEW, read_json
 from tests.reference.ladder import ladder
 
@@ -23,7 +22,7 @@ class TestLaws:
         captured = capsys.readouterr()
         assert captured.err == ""
         expected = [
-            carom.Routh(num_samples=200, step_impulse=0.3),
+            carom.Routh(num_samples=200),
             carom.RouthExact(),
             carom.AnitescuPotra(),
             carom.Sequential(),
@@ -35,17 +34,18 @@ class TestLaws:
 
     def test_settings_of_the_scene_are_defaults(self, monkeypatch):
         scene = carom.scenes.load("box-wall")
-        monkeypatch.setattr(routh.Routh, "resolve", no_sample_ends)
+        monkeypatch.setattr(carom.Routh, "resolve", no_sample_ends)
         report = {}
         monkeypatch.setattr(
             outcomes, "_law", spy(outcomes._law, lambda law: report.setdefault("law", law))
         )
         assert main(["outcomes", "box-wall", "--law", "routh"]) == 1
-        law = report["law"]
+        law = report.pop("law")
         assert law.num_samples == scene.num_samples
-        assert law.step_impulse == scene.step_impulse
-        # The paper's trajectory length suits its own draw: here a sample may take what it needs.
-        assert law.max_steps == carom.Routh().max_steps
+        assert not law.takes_steps
+        # Options of steps select the paper's.
+        assert main(["outcomes", "box-wall", "--law", "routh", "--draw", "uniform"]) == 1
+        assert report["law"].step_impulse == scene.step_impulse
 
     def test_options_reach_the_law(self, capsys, block):
         arguments = "--samples 64 --step 0.05 --max-steps 7 --seed 3 --draw uniform"
@@ -80,7 +80,6 @@ class TestLaws:
     def test_choices_are_those_of_the_law(self):
         assert set(outcomes.DRAWS) == set(stepping.DRAWS)
         assert set(outcomes.SELECTIONS) == set(stepping.SELECTIONS)
-        assert outcomes.DRAWS[0] == routh.PERSISTENT
         block = carom.scenes.load("rocking-block").problem
         named, first = (carom.Routh(9, 0.05, draw=draw) for draw in (None, outcomes.DRAWS[0]))
         assert named.resolve(block).v_post.tobytes() == first.resolve(block).v_post.tobytes()
@@ -115,7 +114,7 @@ class TestReport:
     def test_json_tells_what_the_set_is(self, capsys):
         report = read_json(capsys, "outcomes", "compass-gait", *FEW)
         problem = carom.scenes.load("compass-gait").problem
-        law = carom.Routh(num_samples=200, step_impulse=0.25)
+        law = carom.Routh(num_samples=200)
         expected = law.resolve(problem)
         assert report["carom"] == carom.__version__
         assert report["not_resolved"] == {}

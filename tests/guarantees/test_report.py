@@ -200,9 +200,11 @@ def test_without_ppl_exact_things_are_open(monkeypatch):
     says = verdicts(found)
     assert found.statements[-1].verdict == "open"
     assert says[CONE] == says[STEPS] == says[SAMPLES] == "holds"
+    # A motion still tells from below how large the impulse can be.
+    assert found.extreme.reached > 0.0
     jam = carom.check(OWN["jam without end"])
     check_form(jam)
-    assert verdicts(jam)[IMPULSE] == "open"
+    assert "proved" not in jam.statements[2].values
 
 
 def check_any(problem):

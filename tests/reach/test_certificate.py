@@ -1,6 +1,7 @@
 """Certificates: true ones are accepted, damaged ones refused, by exact arithmetic."""
 
 import json
+import time
 from dataclasses import replace
 from functools import cache
 
@@ -10,9 +11,16 @@ from gmpy2 import mpq
 
 import carom
 from carom.errors import InvalidCertificate
-from carom.reach.certificate import Certificate, certify, check, problem_digest
+from carom.reach.certificate import (
+    CoverCertificate,
+    certify,
+    check,
+    problem_digest,
+    waiting_parts,
+)
 from carom.reach.flow import vertices
 from carom.reach.search import pose
+from carom.reach.waiting import Unfinished
 from tests.reference.impact_problems import numbered_triple
 from tests.reference.set_checks import AMPLE, changed
 
@@ -35,7 +43,9 @@ def certified(name, steps=10**6, row=0):
     """Return a problem and the certificate of the largest value of one contact velocity."""
     problem, search = searched(name, steps)
     direction = search.flow.inclusion.rows[row]
-    return problem, certify(problem, search, direction, max_seconds=5.0, **OPTIONS)
+    proof = Unfinished.of(search).bound(direction, time.monotonic() + 5.0)
+    cover = {cell: [node.reached for node in nodes] for cell, nodes in search.known.items()}
+    return problem, certify(problem, cover, proof, waiting_parts(search), **OPTIONS)
 
 
 def is_accepted(problem, certificate):
@@ -182,11 +192,11 @@ def test_no_time_is_no_proof():
 
 def test_certificates_are_saved_as_json():
     problem, certificate = certified(ENDLESS, 150)
-    again = Certificate.from_dict(json.loads(json.dumps(certificate.to_dict())))
+    again = CoverCertificate.from_dict(json.loads(json.dumps(certificate.to_dict())))
     assert again == certificate
     assert again.digest == certificate.digest
     assert replace(again, bound="1").digest != certificate.digest
     assert problem_digest(problem) == certificate.problem_digest
     for data in ({}, {"cover": 3}, {**certificate.to_dict(), "cover": [[["x"], []]]}):
         with pytest.raises(InvalidCertificate):
-            Certificate.from_dict(data)
+            CoverCertificate.from_dict(data)

@@ -87,7 +87,11 @@ _exact = partial(option, group="Law exact")
 @_routh("--max-steps", metavar="N", type=count, help=STEPS)
 @_routh("--seed", metavar="N", type=seed, help="Seed of all random draws; default: 0.")
 @_routh("--draw", type=click.Choice(DRAWS), help="How steps are drawn; selects steps.")
-@_routh("--selection", type=click.Choice(SELECTIONS), help="Choice among solutions of a step; selects steps.")
+@_routh(
+    "--selection",
+    type=click.Choice(SELECTIONS),
+    help="Choice among solutions of a step; selects steps.",
+)
 @_routh("--threads", "num_threads", metavar="N", type=count, help="Default: all cores.")
 @_exact("--budget", "max_seconds", metavar="SECONDS", type=positive, help=LIMIT)
 @_exact("--on-budget", type=click.Choice(ON_BUDGET), help=AT_LIMIT)
