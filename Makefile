@@ -48,12 +48,9 @@ test-all: .venv/.stamp-test .venv-engines/.stamp-engines ## Run all tests, slow 
 	@.venv-engines/bin/python $(PYTEST) -m "" --engines $(ARGS)
 	@$(MAKE) --no-print-directory test-minimal test-wheel test-lowest
 
-coverage: .venv/.stamp-coverage ## Measure which lines the tests run, kernels included
+coverage: .venv/.stamp-coverage ## Measure which lines the tests run, compiled kernels left out
 	@rm -f .coverage
-	@.venv/bin/python $(PYTEST) --cov --cov-report= $(ARGS)
-	@# Coverage cannot see compiled code: kernels are measured in plain Python, by their own tests.
-	@NUMBA_DISABLE_JIT=1 .venv/bin/python $(PYTEST) --cov --cov-append --cov-report=term:skip-covered \
-	  -W ignore::RuntimeWarning -k 'not compiled' tests/kernels tests/stepping/test_lcp.py
+	@.venv/bin/python $(PYTEST) --cov --cov-report=term:skip-covered $(ARGS)
 
 check: .venv/.stamp-check ## Check format, lint, types and import contracts
 	@.venv/bin/ruff format --check
