@@ -63,7 +63,7 @@ def luck(name: str, problem: carom.ImpactProblem) -> str:
     search = ExtremeSearch(space, problem.start, quantity.objective(problem)[None] * units)
     search.warm_up()
     start = time.perf_counter()
-    search.run(time.monotonic() + 20.0, max_rounds=2)
+    search.run(time.monotonic() + 20.0, max_rounds=1)
     seconds = time.perf_counter() - start
     begin = float(quantity.direction @ problem.v_pre)
     reached = begin + float(search.values[0])
@@ -102,7 +102,7 @@ def section() -> list[str]:
         "",
         "## Search beside luck",
         "",
-        f"How many random motions come within {100 * NEAR:.0f} % of what two rounds of search "
+        f"How many random motions come within {100 * NEAR:.0f} % of what one round of search "
         f"reach; they end at {TIMES} times as many. Two threads.",
         "",
         "| impact, quantity | reached by search [m/s] | motions | time | best random [m/s] | "

@@ -34,7 +34,7 @@ class TestOut:
         report = json.loads((folder / "outcomes.json").read_text())
         assert report == read_json(capsys, "outcomes", "rocking-block", *FEW)
         assert (folder / "contact_velocities.png").read_bytes()[1:4] == b"PNG"
-        law = carom.Routh(num_samples=200, step_impulse=0.3)
+        law = carom.Routh(num_samples=200)
         expected = law.resolve(block.problem)
         with np.load(folder / "routh.npz", allow_pickle=False) as arrays:
             for field in ("v_post", "impulse_n", "impulse_t", "num_steps", "v_unfinished"):
@@ -67,7 +67,7 @@ class TestOut:
         (tmp_path / "contact_velocities.png").write_text("of an earlier run")
         assert main(["outcomes", "rocking-block", *FEW, "--out", str(tmp_path)]) == 70
         captured = capsys.readouterr()
-        assert "Routh, persistent draws" in captured.out
+        assert "Routh, exact motions" in captured.out
         (line,) = captured.err.splitlines()
         assert "not written: contact_velocities.png: ZeroDivisionError: oh no" in line
         assert {path.name for path in tmp_path.iterdir()} == FILES - {"contact_velocities.png"}

@@ -109,7 +109,10 @@ class _Task:
     max_seconds: float
     seed: int
     begin: float = field(default_factory=time.monotonic)
-    _longest_proof: float = 0.0
+
+    def __post_init__(self) -> None:
+        # About what a proof by phases takes; corrected when one has been made.
+        self._longest_proof = 0.02 * self.problem.num_contacts**2.5
 
     def run(self) -> list[Extreme]:
         problem = self.problem

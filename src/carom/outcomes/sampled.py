@@ -66,7 +66,7 @@ class SampledSet(PointSet):
         >>> bool(abs(path.v_post - outcomes.v_post[7]).max() < 1e-12)
         True
         >>> print(outcomes.summary().splitlines()[0])
-        Routh, persistent draws: 1,000 outcomes (outcomes may be missing)
+        Routh, exact motions: 1,000 outcomes (outcomes may be missing)
     """
 
     problem: ImpactProblem
