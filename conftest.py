@@ -22,6 +22,9 @@ ROOMS = {"exhibits": "matplotlib", "plots": "matplotlib", "reach": "ppl"}
 
 # Examples in docstrings whose answer, but no error, depends on an optional package.
 EXAMPLES = {
+    "carom.extremes.extreme.Extreme": "ppl",
+    "carom.extremes.extreme.Extremes": "ppl",
+    "carom.extremes.worst_case.worst_case": "ppl",
     "carom.guarantees.impulse.WorstImpulse": "ppl",
     "carom.guarantees.report.Guarantees": "ppl",
     "carom.laws.post_impact.post_impact_set": "ppl",

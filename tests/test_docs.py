@@ -65,7 +65,11 @@ def pages():
         if code:
             marks = [pytest.mark.engines] if "carom.adapters" in code else []
             # Without PPL `check` answers with less, and raises no error.
-            marks += [pytest.mark.needs("ppl")] if "carom.check(" in code else []
+            marks += (
+                [pytest.mark.needs("ppl")]
+                if "carom.check(" in code or "worst_case(" in code
+                else []
+            )
             yield pytest.param(path, marks=marks, id=name_of(path))
 
 

@@ -31,14 +31,14 @@ from carom.typing import ArrayLike
 if TYPE_CHECKING:
     from carom.reach.certificate import CoverCertificate
 
-FOLLOWING = 0.75
+FOLLOWING = 0.7
 """Share of the time in which all outcomes are followed, if the contacts are few."""
 
-PROVING = 0.1
+PROVING = 0.05
 """Share of the time for proofs that are tighter than the quickest, and again for one of how much
 energy is kept, on which they are built."""
 
-SEARCHING = 0.2
+SEARCHING = 0.12
 """Share of the time that the search for motions has at least, even if the rest is over."""
 
 GRACE = 0.3

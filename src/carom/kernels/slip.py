@@ -27,7 +27,7 @@ on others come to rest with them, but for errors. If it has not, it starts anew.
 REST = 1e-7
 """Normal velocities below this share of the impact's speed are errors if nothing moves."""
 
-MOST_STEPS = 20_000
+MOST_STEPS = 1000
 
 
 @kernel
