@@ -21,7 +21,7 @@ NEAR = 0.02
 TIMES = 100
 """Random motions end when they come near, or are so many times those of a search."""
 
-SOUGHT = {"disk-stack": "-A tangential", "Solo12, legs held": "HR normal"}
+SOUGHT = {"disk-stack": "-A tangential", "Solo12, legs held": "HR_FOOT normal"}
 
 
 def problems() -> dict[str, carom.ImpactProblem]:
@@ -103,7 +103,7 @@ def section() -> list[str]:
         "## Search beside luck",
         "",
         f"How many random motions come within {100 * NEAR:.0f} % of what one round of search "
-        f"reach; they end at {TIMES} times as many. Two threads.",
+        f"reaches; they end at {TIMES} times as many. Two threads.",
         "",
         "| impact, quantity | reached by search [m/s] | motions | time | best random [m/s] | "
         "random motions | time | ratio of motions | ratio of times |",
