@@ -77,7 +77,7 @@ def main(
     found = {}
     for joints, problem in impacts(robot).items():
         # Four contacts in space are too many for an exact set: this is sampled.
-        outcomes = carom.Routh(num_samples=2**14).resolve(problem)
+        outcomes = carom.Routh(num_samples=2**11).resolve(problem)
         found[joints] = outcomes, ambiguity(outcomes)
         print(f"{robot} lands on heels and toes, with {joints}")
         print(outcomes.summary())
