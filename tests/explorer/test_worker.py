@@ -1,0 +1,110 @@
+"""Requests past their budget are cut, processes that die come back, none is left behind."""
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+from carom.explorer.messages import Request, State
+from carom.explorer.subjects import SceneSubject, Subject
+from carom.explorer.worker import Desk, Worker
+
+
+@dataclass(frozen=True)
+class Endless(Subject):
+    """A subject whose case is never made."""
+
+    name: str = "endless"
+    description: str = "never ends"
+
+    def make(self, state):
+        while True:
+            time.sleep(0.01)
+
+
+SUBJECTS = {"endless": Endless(), "rocking-block": SceneSubject("rocking-block")}
+ENDLESS = Request("set", 1, State("endless"))
+BLOCK = Request("set", 2, State("rocking-block"))
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def answers(desk, request):
+    """Return the types and texts that a request brings, up to the last of its stages."""
+    found = []
+    over = asyncio.Event()
+
+    def deliver(kind, text):
+        found.append((kind, text))
+        if kind in ("exact", "failed"):
+            over.set()
+
+    desk.ask("page", request, deliver)
+    await asyncio.wait_for(over.wait(), 240)
+    return found
+
+
+def test_a_request_that_does_not_end_is_cut_and_the_next_is_answered():
+    async def run():
+        worker = Worker(SUBJECTS, budget=1.0, seconds=0.5)
+        desk = Desk(worker)
+        task = asyncio.create_task(desk.run())
+        try:
+            await worker.start()
+            before = worker.pid
+            ((kind, text),) = await answers(desk, ENDLESS)
+            assert kind == "failed"
+            assert "more than 0.5 s and was cut" in text
+            assert '"cut": true' in text
+            assert not is_running(before)
+            worker.seconds = 60.0
+            assert (await answers(desk, BLOCK))[-1][0] == "exact"
+            assert worker.pid != before
+        finally:
+            task.cancel()
+            desk.stop()
+        assert worker.pid is None
+
+    asyncio.run(run())
+
+
+def test_a_process_that_dies_is_started_again():
+    async def run():
+        worker = Worker(SUBJECTS, budget=1.0, seconds=60.0)
+        desk = Desk(worker)
+        task = asyncio.create_task(desk.run())
+        try:
+            await worker.start()
+            asked = asyncio.create_task(answers(desk, ENDLESS))
+            await asyncio.sleep(0.2)
+            os.kill(worker.pid, signal.SIGKILL)
+            ((kind, text),) = await asked
+            assert kind == "failed"
+            assert "ended" in text
+            assert (await answers(desk, BLOCK))[-1][0] == "exact"
+        finally:
+            task.cancel()
+            desk.stop()
+
+    asyncio.run(run())
+
+
+def test_of_waiting_requests_only_the_latest_is_answered():
+    async def run():
+        desk = Desk(Worker(SUBJECTS, budget=1.0))
+        seen = []
+        for number in range(5):
+            desk.ask("page", Request("set", number, State("rocking-block")), seen.append)
+        desk.ask("other", BLOCK, seen.append)
+        assert [request.number for request, _ in desk._waiting.values()] == [4, 2]
+        desk.forget("page")
+        assert [request.number for request, _ in desk._waiting.values()] == [2]
+
+    asyncio.run(run())
