@@ -28,7 +28,7 @@ def caps_of(kind, step, v_c, contacts, count):
         key = stream(7, sample)
         rates = np.zeros(m)
         # Largest caps of 1e-9 are shorter than all but very few stretches.
-        draws.draw_caps(kind, np.full(m, 1e-9), key, step, True, 0.0, rates, u, v_c, contacts)
+        draws.draw_caps(kind, np.full(m, 1e-9), key, step, 0.0, rates, u, v_c, contacts)
         caps[sample] = u[2 * m :] / 1e-9
     return caps
 

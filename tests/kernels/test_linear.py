@@ -7,11 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carom.kernels.linear import eliminate, norm_inf
+from carom.kernels import linear
+from carom.kernels.jit import kernel
 from tests.reference.impact_problems import random_generator
 
 ROUNDING = 1e-13
 """Elimination loses this, times the condition number."""
+
+
+@kernel
+def eliminate(A, B, n, num_rhs):
+    return linear.eliminate(A, B, n, num_rhs)
+
+
+@kernel
+def norm_inf(x):
+    return linear.norm_inf(x)
 
 
 @given(random_generator(), st.integers(1, 10), st.integers(1, 4))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import carom
-from carom.kernels.slip import JAMMED, OK, follow_stretch, make_work
+from carom.kernels.slip import JAMMED, OK, follow_stretch
+from carom.kernels.stretches import make_work
 from tests.reference.coulomb_cone import round_cone_impulse
 from tests.reference.impact_problems import random_generator, random_problem
 from tests.reference.smoothed_friction import smoothed_stretch
@@ -75,12 +76,12 @@ def follow_from(
     room: int = 5000,
 ) -> Stretch:
     # Copies, so that arrays which may not be written to need no compilation of their own.
-    A, mu, u, total = np.array(A), np.array(mu), np.array(start), np.zeros(len(start))
+    A, mu = np.array(A), np.array(mu)
     log, num_logged = np.zeros((room, len(start))), np.zeros(1, np.int64)
     work = make_work(len(mu), 3)
-    status, num_events = follow_stretch(
-        A, mu, u, total, np.array(rates, float), share, aims, work, log, num_logged
-    )
+    work.u[: len(start)], work.rates[: len(mu)] = start, rates
+    status, num_events = follow_stretch(A, mu, share, aims, work, log, num_logged)
+    u, total = work.u[: len(start)], work.total[: len(start)]
     return Stretch(A, mu, start, status, num_events, u, total, log[: num_logged[0]])
 
 
@@ -286,17 +287,15 @@ def test_a_log_without_room_is_left_alone():
 SCRIPT = """
 import json
 import numpy as np
-from carom.kernels.slip import follow_stretch, make_work
+from carom.kernels.slip import follow_stretch
+from carom.kernels.stretches import make_work
 from tests.reference.spatial_problems import on_feet
 
 problem = on_feet(np.random.default_rng(3), 3)
-u, total = problem.start.ravel().copy(), np.zeros(9)
-log, num_logged = np.zeros((0, 9)), np.zeros(1, np.int64)
-space = problem.space
-follow_stretch(
-    space.A, space.mu, u, total, np.array([0.2, 0.5, 0.3]), 1.0, 0, make_work(3, 3), log, num_logged
-)
-print(json.dumps(u.tolist()))
+space, work = problem.space, make_work(3, 3)
+work.u[:9], work.rates[:3] = problem.start.ravel(), [0.2, 0.5, 0.3]
+follow_stretch(space.A, space.mu, 1.0, 0, work, np.zeros((0, 9)), np.zeros(1, np.int64))
+print(json.dumps(work.u[:9].tolist()))
 """
 
 

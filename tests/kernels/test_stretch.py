@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import carom
-from carom.kernels.stretch import JAMMED, OK, follow_stretch, make_work
+from carom.kernels.stretch import follow_stretch
+from carom.kernels.stretch_alone import JAMMED, OK
+from carom.kernels.stretches import make_work
 from tests.reference.fixed_rates import follow_rates
 from tests.reference.impact_problems import random_problem
 
@@ -50,12 +52,12 @@ class Stretch:
 def follow(problem, rates, share=1.0, aims=0, start=None) -> Stretch:
     A, mu, m = problem.space.A, problem.space.mu, problem.num_contacts
     u = np.array(problem.start if start is None else start)
-    before, own = u.copy(), np.array(rates, dtype=float)
-    total, log, logged = np.zeros(2 * m), np.empty((400, 2 * m)), np.zeros(1, np.int64)
+    log, logged = np.empty((400, 2 * m)), np.zeros(1, np.int64)
     work = make_work(m, 2)
-    known = A, mu, u, total, own, float(share), int(aims), work, log, logged
-    status, events = follow_stretch(*known, (0,) * m)
-    return Stretch(A, mu, before, np.array(rates), status, events, u, total, log[: logged[0]])
+    work.u[: 2 * m], work.rates[:m] = u, rates
+    status, events = follow_stretch(A, mu, float(share), int(aims), work, log, logged)
+    after, total = work.u[: 2 * m], work.total[: 2 * m]
+    return Stretch(A, mu, u, np.array(rates), status, events, after, total, log[: logged[0]])
 
 
 def draw_case(seed, m=None, **options):
@@ -133,6 +135,47 @@ def test_a_share_of_the_way_is_a_beginning_of_the_whole(seed):
     assert 0.0 <= ratio <= 1.0 + 1e-9
     atol = 1e-12 * (1.0 + np.abs(whole.log).max())
     np.testing.assert_allclose(part.log[n - 1], ratio * whole.log[n - 1], rtol=1e-9, atol=atol)
+
+
+def run(A, mu, u, rates, share=1.0, aims=0):
+    """Follow a stretch; return status, events, u and total."""
+    m = len(mu)
+    work = make_work(m, 2)
+    work.u[: 2 * m], work.rates[:m] = u, rates
+    known = np.empty((0, 2 * m)), np.zeros(1, np.int64)
+    status, events = follow_stretch(A, mu, float(share), int(aims), work, *known)
+    return status, events, work.u[: 2 * m], work.total[: 2 * m]
+
+
+@given(seed=seeds, contact=st.integers(0, 4))
+def test_a_contact_that_acts_alone_moves_as_it_does_beside_one_far_away(seed, contact):
+    """The other one belongs to another body and stops later: two kernels, the same bits."""
+    problem, _ = draw_case(seed)
+    m = problem.num_contacts
+    i, A, mu, start = contact % m, problem.space.A, problem.space.mu, problem.start
+    rates = np.eye(m + 1)[i] * 0.7
+    status, _, u, total = run(A, mu, start, rates[:m])
+    assume(status == OK and total.any())
+    both = np.eye(2 * m + 2)
+    both[: 2 * m, : 2 * m] = A
+    rates[m] = 0.5
+    beside = run(both, np.append(mu, 0.3), np.append(start, [-1e6, 1e7]), rates)
+    assert beside[0] == OK
+    assert beside[2][2 * m] == 0.0
+    assert beside[2][: 2 * m].tobytes() == u.tobytes()
+    assert beside[3][: 2 * m].tobytes() == total.tobytes()
+
+
+@given(seed=seeds, share=st.sampled_from([0.3, 1.0]), aims=st.sampled_from([0, 1]))
+def test_columns_of_zeros_change_nothing(seed, share, aims):
+    problem, rates = draw_case(seed)
+    A, mu, start = problem.space.A, problem.space.mu, problem.start
+    padded = np.zeros((len(A), 16))
+    padded[:, : len(A)] = A
+    plain, wide = (run(each, mu, start, rates, share, aims) for each in (A, padded))
+    assert plain[:2] == wide[:2]
+    assert plain[2].tobytes() == wide[2].tobytes()
+    assert plain[3].tobytes() == wide[3].tobytes()
 
 
 def until_first_stop(stretch: Stretch) -> tuple[FloatArray, FloatArray]:

@@ -20,7 +20,14 @@ import carom
 
 problem = carom.scenes.load("rocking-block").problem
 outcomes = carom.Routh(num_samples=3, step_impulse=0.3, seed=4, num_threads=1).resolve(problem)
-print(json.dumps({"v_post": outcomes.v_post.tolist(), "num_steps": outcomes.num_steps.tolist()}))
+scene = carom.scenes.load("zeno-block", rate=0.1)
+motion = carom.simulate(scene.system, scene.q, scene.v, 0.2, carom.Sequential())
+print(json.dumps({
+    "v_post": outcomes.v_post.tolist(),
+    "num_steps": outcomes.num_steps.tolist(),
+    "q": motion.q.tolist(),
+    "t": motion.t.tolist(),
+}))
 """
 
 
@@ -47,3 +54,8 @@ def test_the_block_ends_alike_without_compilation():
     np.testing.assert_array_equal(plain["num_steps"], compiled.num_steps)
     np.testing.assert_allclose(plain["v_post"], compiled.v_post, rtol=0.0, atol=ROUNDING)
     assert np.abs(compiled.v_post).max() > 0.01
+    scene = carom.scenes.load("zeno-block", rate=0.1)
+    motion = carom.simulate(scene.system, scene.q, scene.v, 0.2, carom.Sequential())
+    np.testing.assert_allclose(plain["t"], motion.t, rtol=0.0, atol=ROUNDING)
+    np.testing.assert_allclose(plain["q"], motion.q, rtol=0.0, atol=ROUNDING)
+    assert len(motion.impacts) > 1

@@ -71,6 +71,13 @@ def test_progress_counts_every_motion():
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+@pytest.mark.parametrize("num_processes", [1, 2])
+def test_measures_are_those_of_the_motions(num_processes):
+    motions = drop(5, num_processes=1)
+    ends = drop(5, num_processes=num_processes, measure=lambda motion: motion.v[-1])
+    np.testing.assert_array_equal(ends, [motion.v[-1] for motion in motions.trajectories])
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [

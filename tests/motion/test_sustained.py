@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import carom
 from carom.motion.choice import solutions
+from carom.motion.inner_forces import Conditions, span
 from carom.motion.sustained import FREE, MINUS, PLUS, SMOOTH, STICKING, ContactLaw
 from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact
 from carom.systems.system import Dynamics
@@ -234,3 +235,24 @@ def test_rod_in_the_paradox_has_no_solution_and_just_outside_one():
         found = list(solutions(here, scene.v, scene.system.mu, np.array([0]), np.array([-1.0])))
         assert len(found) == count
     assert found[0][0].modes[0] == MINUS
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_inner_forces_with_one_degree_of_freedom_are_as_deep_as_a_linear_program_finds(seed):
+    rng = np.random.default_rng(seed)
+    n, count = rng.integers(2, 6), rng.integers(1, 9)
+    rows, x = rng.normal(size=(count, n)).round(seed % 3), rng.normal(size=n)
+    effects = span(rng.normal(size=(n, n - 1)))
+    conditions = Conditions(rows, rng.uniform(0.5, 2.0, count), effects)
+    margins = lambda x: -(rows @ x) / conditions.units  # noqa: E731
+    active, levels = np.ones(count, np.bool_), np.zeros(count)
+    if count > 2 and seed % 2:
+        active[0], levels[0] = False, margins(x)[0] - 0.1
+    program = conditions._raise(x, levels, active)
+    forces, level, binding = conditions._raise_along_line(x, levels, active)
+    assert level == pytest.approx(program[1], abs=1e-9)
+    np.testing.assert_allclose(effects.T @ forces, effects.T @ x, atol=1e-9)
+    assert min(1.0, *margins(forces)[active]) == pytest.approx(level, abs=1e-9)
+    assert (margins(forces) >= levels - 1e-9)[~active].all()
+    assert (binding <= active).all()
+    assert binding.any() or level == 1.0

@@ -6,7 +6,7 @@ g_i is inside its disc, the contact sticks; else it starts to slip against g_i.
 
 import numpy as np
 
-from carom.kernels.jit import inlined
+from carom.kernels.jit import lean
 from carom.kernels.tolerances import DEPENDENT
 
 SETTLED = 1e-13
@@ -16,7 +16,7 @@ MOST_SWEEPS = 2000
 """Sweeps over contacts that share one support converge by a constant factor each."""
 
 
-@inlined
+@lean
 def disc_minimum(h00, h01, h11, c0, c1, r):
     """Return the g that minimizes 1/2 g' H g + c' g over |g| <= r, for a semidefinite H.
 
@@ -56,7 +56,7 @@ def disc_minimum(h00, h01, h11, c0, c1, r):
     return cos * g + sin * e, -sin * g + cos * e
 
 
-@inlined
+@lean
 def solve_discs(A, contacts, count, limit, b, g):
     """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given; count sweeps.
 
@@ -92,7 +92,7 @@ def solve_discs(A, contacts, count, limit, b, g):
     return MOST_SWEEPS
 
 
-@inlined
+@lean
 def factor_semidefinite(L, order, n):
     """Factor a semidefinite matrix, L L' = A with rows in an order of falling pivots; return rank.
 
@@ -130,7 +130,7 @@ def factor_semidefinite(L, order, n):
     return n
 
 
-@inlined
+@lean
 def solve_semidefinite(L, order, rank, n, b, scratch):
     """Solve A x = b in place with the factor of A; entries beyond its rank become zero."""
     for k in range(rank):

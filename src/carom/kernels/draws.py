@@ -30,18 +30,18 @@ Longer than any impact, and drawn by a cube that makes short ones likely too."""
 
 
 @inlined
-def draw_caps(kind, caps, key, step, moved, left, rates, u, c, m):
+def draw_caps(kind, caps, key, step, left, rates, u, c, m):
     """Write a step's caps into the tail of u (c + m,); return what is `left` of the stretch.
 
-    `caps` are the largest ones, `rates` (m,) those of the present stretch, which ends if the step
-    before `moved` nothing. A step uses draws step * (m + 4) to step * (m + 4) + m.
+    `caps` are the largest ones, `rates` (m,) those of the present stretch, if anything is left of
+    it. A step uses draws step * (m + 4) to step * (m + 4) + m.
     """
     draw = step * (len(m) + 4)
     width = len(c) // len(m)
     if kind == UNIFORM:
         for i in range(len(m)):
             rates[i] = uniform(key, draw + i)
-    elif kind == SUBSET or left <= 0.0 or not moved:
+    elif kind == SUBSET or left <= 0.0:
         idle = FIRST_IDLE if step % PERIOD == 0 else IDLE
         fastest, useful, approaching, spare = 0.0, 0.0, 0, 0.0
         for i in range(len(m)):

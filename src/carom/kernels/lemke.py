@@ -14,30 +14,24 @@ infinitesimal e [CottlePangStone, section 4.9].
 
 import numpy as np
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import ONE, ZERO, expanded, kernel, lean
 from carom.kernels.linear import eliminate, norm_inf
 from carom.kernels.tolerances import HUGE, LARGE, PIVOT, POLISH, RESIDUAL, TIE, VANISHING
 
 SOLVED, RAY, PIVOT_LIMIT, INACCURATE = range(4)
 
 
+BASIC, NONBASIC, PLACE, TIED = range(4)
+"""Rows of the numbers to work with: variables of rows and columns; where each is; tied rows."""
+
+
 @kernel
 def make_work(n):
-    """Allocate what `lemke` needs for problems of order n, to be used again in loops."""
-    basic, nonbasic = np.empty(n, np.int64), np.empty(n + 1, np.int64)
-    place, tied = np.empty(2 * n + 1, np.int64), np.empty(n, np.int64)
-    return np.empty((n, n + 2)), basic, nonbasic, place, tied
+    """Allocate what `lemke` needs for problems of order n, to be used again in loops.
 
-
-@kernel
-def _scale_rows(W, scales):
-    """Divide each row by the root of its largest entry, and its scale too."""
-    for i in range(W.shape[0]):
-        largest = norm_inf(W[i])
-        if largest > 0.0:
-            factor = 1.0 / np.sqrt(largest)
-            scales[i] *= factor
-            W[i] *= factor
+    That is a dictionary, a right side and whole numbers.
+    """
+    return np.empty((n, n + 2)), np.empty((n, 1)), np.empty((4, 2 * n + 1), np.int64)
 
 
 @kernel
@@ -47,14 +41,26 @@ def equilibrate(W):
     Large friction coefficients (1e5 is in use) otherwise spread a tableau over ten decades.
     LCP(W, w) is solved by columns * x where x solves LCP(scaled W, rows * w).
     """
-    scaled, rows, columns = W.copy(), np.ones(W.shape[0]), np.ones(W.shape[0])
-    for _ in range(4):
-        _scale_rows(scaled, rows)
-        _scale_rows(scaled.T, columns)
-    return scaled, rows, columns
+    n = W.shape[0]
+    scaled, scales = W.copy(), np.ones((2, n))
+    for turn in range(8):
+        # Rows and columns in turn, each divided by the root of its largest entry.
+        side = turn % 2
+        for i in range(n):
+            largest = 0.0
+            for j in range(n):
+                largest = max(largest, abs(scaled[i, j] if side == 0 else scaled[j, i]))
+            factor = 1.0 / np.sqrt(largest) if largest > 0.0 else 1.0
+            scales[side, i] *= factor
+            for j in range(n):
+                if side == 0:
+                    scaled[i, j] *= factor
+                else:
+                    scaled[j, i] *= factor
+    return scaled, scales[0], scales[1]
 
 
-@kernel
+@lean
 def _largest_negative(w):
     """Return the largest of -w, or 0."""
     largest = 0.0
@@ -90,7 +96,7 @@ def residual(W, w, x):
     return worst
 
 
-@kernel
+@expanded
 def _pivot(T, row, col):
     """Exchange the basic variable of `row` with the nonbasic variable of `col`."""
     n, width = T.shape
@@ -108,7 +114,7 @@ def _pivot(T, row, col):
                 target[j] += factor * source[j]
 
 
-@kernel
+@expanded
 def _leaving_row(T, basic, place, tied, col):
     """Choose the row that blocks the entering variable first; -1 if none does."""
     n = T.shape[0]
@@ -133,7 +139,7 @@ def _leaving_row(T, basic, place, tied, col):
     return tied[0]
 
 
-@kernel
+@expanded
 def _keep_lexicographic_least(T, where, tied, count, col):
     """Keep the tied rows whose ratio is least in one infinitesimal; return how many.
 
@@ -158,20 +164,22 @@ def _keep_lexicographic_least(T, where, tied, count, col):
     return kept
 
 
-@kernel
+@expanded
 def _start(W, w, d, work):
     """Fill the dictionary, with w scaled to 1; return z0's row and the scale.
 
     An entry of w that is huge beside the negative ones (a cap that is meant as none) is cut: no
     solution of acceptable size comes near it, and it would drown the others in rounding.
     """
-    T, basic, nonbasic, place, _ = work
+    T, _, index = work
+    basic, nonbasic, place = index[BASIC], index[NONBASIC], index[PLACE]
     n = w.shape[0]
     highest = HUGE * _largest_negative(w)
     scale = min(norm_inf(w), highest)
     worst, row = 0.0, -1
     for i in range(n):
-        T[i, :n] = W[i]
+        for j in range(n):
+            T[i, j] = W[i, j]
         T[i, n] = d[i]
         T[i, n + 1] = min(w[i], highest) / scale
         basic[i], nonbasic[i] = i, n + i
@@ -182,14 +190,15 @@ def _start(W, w, d, work):
     return row, scale
 
 
-@kernel
+@lean
 def lemke(W, w, d, work, x, max_pivots):
     """Fill the solution x of LCP(W, w), on the path of the covering vector d > 0.
 
     Return SOLVED, RAY (no solution was found on this path; for copositive-plus W there is none) or
     PIVOT_LIMIT. The accuracy of x is for the caller to judge, by `residual`.
     """
-    T, basic, nonbasic, place, tied = work
+    T, _, index = work
+    basic, nonbasic, place, tied = index[BASIC], index[NONBASIC], index[PLACE], index[TIED]
     n = w.shape[0]
     x[:] = 0.0
     if _largest_negative(w) == 0.0:
@@ -216,43 +225,55 @@ def lemke(W, w, d, work, x, max_pivots):
     return PIVOT_LIMIT
 
 
-@kernel
+@lean
 def _solve_support(W, w, support, size, block, rhs, x):
     """Solve for the entries of x in its support, and return whether they are unique."""
     for a in range(size):
         for b in range(size):
             block[a, b] = W[support[a], support[b]]
         rhs[a, 0] = -w[support[a]]
-    if size > 0 and eliminate(block, rhs, size, 1) == 0:
+    if size > 0 and eliminate(block, rhs, size, ONE) == 0:
         return False
     for a in range(size):
         x[support[a]] = rhs[a, 0]
     return True
 
 
-@kernel
-def polish(W, w, x):
+@lean
+def polish(W, w, work, x):
     """Compute x again from its support and the original data, undoing drift of the tableau."""
-    support = np.flatnonzero(x > 0.0)
-    size = len(support)
-    _solve_support(W, w, support, size, np.empty((size, size)), np.empty((size, 1)), x)
+    block, rhs, index = work
+    support, size = index[TIED], ZERO
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            support[size] = i
+            size += 1
+    _solve_support(W, w, support, size, block, rhs, x)
 
 
-@kernel
-def solve_accurately(W, w, d, work, x, trial, max_pivots):
+@expanded
+def run_accurately(W, w, d, work, x, trial, max_pivots):
     """Run `lemke`, polish if needed, and judge the result by its residual alone."""
     status = lemke(W, w, d, work, x, max_pivots)
     error = residual(W, w, x)
     if status == SOLVED and error > POLISH:
-        trial[:] = x
-        polish(W, w, trial)
+        for i in range(len(x)):
+            trial[i] = x[i]
+        polish(W, w, work, trial)
         polished = residual(W, w, trial)
         if polished < error:
-            x[:] = trial
             error = polished
+            for i in range(len(x)):
+                x[i] = trial[i]
     if error <= RESIDUAL:
         return SOLVED, error
     return (INACCURATE if status == SOLVED else status), error
+
+
+@kernel
+def solve_accurately(W, w, d, work, x, trial, max_pivots):
+    """Call `run_accurately` from Python."""
+    return run_accurately(W, w, d, work, x, trial, max_pivots)
 
 
 @kernel
@@ -264,13 +285,14 @@ def solutions_by_supports(W, w, most):
     x = np.empty(n)
     for code in range(2**n):
         x[:] = 0.0
-        size = 0
+        size = ZERO
         for i in range(n):
             if (code >> i) & 1:
                 support[size] = i
                 size += 1
         unique = _solve_support(W, w, support, size, block, rhs, x)
         if unique and residual(W, w, x) <= RESIDUAL and count < most:
-            found[count] = x
+            for i in range(n):
+                found[count, i] = x[i]
             count += 1
     return found[:count]

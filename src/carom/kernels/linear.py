@@ -1,10 +1,10 @@
 """Solve small dense linear systems without leaving compiled code."""
 
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import inlined, lean
 from carom.kernels.tolerances import SINGULAR
 
 
-@kernel
+@lean
 def eliminate(A, B, n, num_rhs):
     """Solve A X = B in place by Gaussian elimination with partial pivoting.
 
@@ -47,7 +47,7 @@ def eliminate(A, B, n, num_rhs):
     return sign
 
 
-@kernel
+@lean
 def norm_inf(x):
     """Return the largest magnitude in a vector."""
     largest = 0.0

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from carom.kernels.jit import kernel
-from carom.kernels.lemke import SOLVED, solve_accurately
+from carom.kernels.jit import kernel, lean
+from carom.kernels.lemke import SOLVED, run_accurately
 from carom.kernels.linear import dot
 from carom.kernels.pieces import num_frictions
 from carom.kernels.random import uniform
@@ -12,13 +12,13 @@ from carom.kernels.tolerances import MATCH, STICKING
 LEMKE_TRIALS = 8
 
 
-@kernel
+@lean
 def lemke_step(space, u, key, draw, random, work, buffers, impulse):
     """Solve the step LCP by pivoting; return its status. `carom.contact_space` tells its layout.
 
     With `random`, the covering vector is random too, which chooses among several solutions.
     """
-    w, d, x, trial = buffers
+    w, d, x, trial = buffers[0], buffers[1], buffers[2], buffers[3]
     k, dim = space.D.shape
     m, n, width = space.mu.shape[0], w.shape[0], 1 + dim
     w[:] = 0.0
@@ -27,17 +27,19 @@ def lemke_step(space, u, key, draw, random, work, buffers, impulse):
         v_t = u[i * width + 1 : (i + 1) * width]
         for a in range(k):
             w[2 * m + i * k + a] = dot(space.D[a], v_t)
-    w *= space.rows
+    for a in range(n):
+        w[a] *= space.rows[a]
     status = -1
     for attempt in range(LEMKE_TRIALS):
         for a in range(n):
             d[a] = 1.0
             if random or attempt > 0:
                 d[a] = 0.1 + uniform(key, draw + (attempt * n + a + 1) * 65536)
-        status, _ = solve_accurately(space.W, w, d, work, x, trial, 50 * n)
+        status, _ = run_accurately(space.W, w, d, work, x, trial, 50 * n)
         if status == SOLVED:
             break
-    x *= space.columns
+    for a in range(n):
+        x[a] *= space.columns[a]
     for i in range(m):
         impulse[i * width] = x[m + i]
         for j in range(dim):
@@ -51,25 +53,23 @@ def read_modes(A, D, u, impulse, modes):
     """Read the contacts' modes off a solution; see `carom.kernels.pieces` for their numbers."""
     k, dim = D.shape
     F = num_frictions(dim, k)
-    v_t = np.empty(dim)
     for i in range(modes.shape[0]):
         n = i * (1 + dim)
         modes[i] = 0
         if impulse[n] <= MATCH:
             continue
-        v_n = dot(A[n], impulse, u[n])
-        for j in range(dim):
-            v_t[j] = dot(A[n + 1 + j], impulse, u[n + 1 + j])
-        modes[i] = 1 + _friction_state(D, v_t) + (F if v_n < -MATCH else 0)
+        v_n, x = dot(A[n], impulse, u[n]), dot(A[n + 1], impulse, u[n + 1])
+        y = dot(A[n + 2], impulse, u[n + 2]) if dim == 2 else 0.0
+        modes[i] = 1 + _friction_state(D, x, y) + (F if v_n < -MATCH else 0)
 
 
-@kernel
-def _friction_state(D, v_t):
+@lean
+def _friction_state(D, x, y):
     """Return the friction state of a tangential velocity."""
     k, dim = D.shape
     corner, lowest = 0, np.inf
     for a in range(k):
-        along = dot(D[a], v_t)
+        along = D[a, 0] * x + (D[a, 1] * y if dim == 2 else 0.0)
         if along < lowest:
             corner, lowest = a, along
     if lowest > -STICKING:
@@ -78,7 +78,7 @@ def _friction_state(D, v_t):
         for turn in range(2):
             a = (corner - turn) % k
             b = (a + 1) % k
-            along = (D[b, 0] - D[a, 0]) * v_t[0] + (D[b, 1] - D[a, 1]) * v_t[1]
+            along = (D[b, 0] - D[a, 0]) * x + (D[b, 1] - D[a, 1]) * y
             if abs(along) < STICKING:
                 return 1 + k + a
     return 1 + corner

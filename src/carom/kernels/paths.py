@@ -27,7 +27,7 @@ from collections import namedtuple
 import numpy as np
 
 from carom.kernels.draws import POINTS, draw_caps
-from carom.kernels.jit import inlined, kernel
+from carom.kernels.jit import ONE, ZERO, inlined, kernel, lean
 from carom.kernels.lanes import add_rows
 from carom.kernels.lemke import SOLVED, make_work
 from carom.kernels.modes import lemke_step, read_modes
@@ -100,20 +100,20 @@ def _take(A, info, piece, first, part, width, u, impulse, totals, sample, c):
     return moved
 
 
-@kernel
+@lean
 def _write_record(row, A, D, before, u, impulse, modes, single, only, piece, c, m):
     """Note what a step did in a row of the record."""
     if single >= 0:
         # The impulse of one contact alone moves to its place among all.
         width = len(c) // len(m)
-        own = impulse[:width].copy()
-        impulse[:] = 0.0
-        impulse[only * width : (only + 1) * width] = own
+        for a in range(len(c) - 1, -1, -1):
+            own = a - only * width
+            impulse[a] = impulse[own] if 0 <= own < width else 0.0
     read_modes(A, D, before, impulse, modes)
-    row[: len(c)] = u[: len(c)]
-    row[len(c) : 2 * len(c)] = impulse
-    row[2 * len(c) : 2 * len(c) + len(m)] = u[len(c) : len(c) + len(m)]
-    row[2 * len(c) + len(m) : -1] = modes
+    for a in range(len(c)):
+        row[a], row[len(c) + a] = u[a], impulse[a]
+    for i in range(len(m)):
+        row[2 * len(c) + i], row[2 * len(c) + len(m) + i] = u[len(c) + i], modes[i]
     row[-1] = -1 if single >= 0 else piece
 
 
@@ -160,7 +160,7 @@ def run_chunk(
     everyone, everyone1 = info.shape[0] - 1, info1.shape[0] - len(m)
     start, caps, last_caps, max_steps, kind, selection, seed, points = rule
     n = space.W.shape[0]
-    work, buffers = make_work(n), (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    work, buffers = make_work(n), np.empty((4, n))
     found = np.empty(MOST_SOLUTIONS, np.int64)
     impulse, before = np.empty(len(c)), np.empty(len(extent))
     u, alone = np.full(len(extent), -1.0), np.full(len(extent1), -1.0)
@@ -178,14 +178,14 @@ def run_chunk(
         for a in range(len(c)):
             u[a] = start[a]
             totals[sample, a] = 0.0
-        left, moved, piece, step, status, failures = 0.0, True, -1, 0, FINISHED, 0
+        left, piece, step, status, failures = 0.0, -ONE, ZERO, FINISHED, 0
         while _is_colliding(u, m, len(width)):
             if step > max_steps:
                 status = UNFINISHED
                 break
             number = first + sample
             if not _write_caps(kind, step, max_steps, caps, last_caps, points, number, u, c, m):
-                left = draw_caps(kind, caps, key, step, moved, left, rates, u, c, m)
+                left = draw_caps(kind, caps, key, step, left, rates, u, c, m)
             at = step * (len(m) + 4) + len(m) + 2
             only = _only_acting(u, c, m) if random else -1
             single = -1
@@ -217,12 +217,16 @@ def run_chunk(
                         break
                     _stand_still(u, impulse, c, m)
             if step < record.shape[1]:
-                before[:] = u
+                for a in range(len(extent)):
+                    before[a] = u[a]
             if single >= 0:
                 own = only * len(width)
                 moved = _take(A, info1, single, own, width, width, u, impulse, totals, sample, c)
             else:
-                moved = _take(A, info, piece, 0, c, width, u, impulse, totals, sample, c)
+                moved = _take(A, info, piece, ZERO, c, width, u, impulse, totals, sample, c)
+            if not moved:
+                # What does not push now would not in the rest of the stretch.
+                left = 0.0
             if step < record.shape[1]:
                 log = record[sample, step]
                 _write_record(log, A, D, before, u, impulse, modes, single, only, piece, c, m)

@@ -20,9 +20,13 @@ of solutions of a step is 1 + 2 (number of negative pieces that hold it): see do
 
 import numpy as np
 
-from carom.kernels.jit import kernel
+from carom.kernels.jit import ZERO, expanded, kernel, lean
 from carom.kernels.linear import dot, eliminate
 from carom.kernels.tolerances import VANISHING
+
+BASIS, CAPS, EQUATIONS, SYSTEM, UNKNOWN, AFTER, NUM_LAYERS = range(7)
+"""Layers of the work array (NUM_LAYERS, c, c + m) of `build_piece`: those of `parametrize`; the
+linear system; its right sides and solution; velocities after the step."""
 
 
 @kernel
@@ -37,27 +41,19 @@ def num_modes(d, k, capped):
     return 1 + (2 * num_frictions(d, k) if capped else num_frictions(d, k))
 
 
-@kernel
+@lean
 def max_conditions(d, k):
     """Bound the number of inequalities that one contact adds to a piece."""
     return 2 + (2 if d == 1 else max(k, 3))
 
 
-@kernel
-def make_piece_work(m, d):
-    """Allocate what `build_piece` needs for m contacts."""
-    c = m * (1 + d)
-    basis, caps, equations = np.empty((c, c)), np.empty((c, m)), np.empty((c, c))
-    system, unknown, after = np.empty((c, c)), np.empty((c, c + m)), np.empty((c, c + m))
-    return basis, caps, equations, system, unknown, after
-
-
-@kernel
+@lean
 def parametrize(mu, D, modes, basis, caps, equations):
     """Write lambda = basis xi + caps cap and equations (v_c + A lambda) = 0; count the xi."""
     k, d = D.shape
     F = num_frictions(d, k)
-    basis[:], caps[:], equations[:] = 0.0, 0.0, 0.0
+    for a in range(len(basis)):
+        basis[a], caps[a], equations[a] = 0.0, 0.0, 0.0
     size = 0
     for i in range(modes.shape[0]):
         if modes[i] == 0:
@@ -94,13 +90,15 @@ def parametrize(mu, D, modes, basis, caps, equations):
     return size
 
 
-@kernel
+@lean
 def _solve_modes(A, mu, D, modes, work, L):
     """Fill the impulse map L of one choice of modes; return its sign, 0 if it has none."""
-    basis, caps, equations, system, unknown, _ = work
+    basis, caps, equations = work[BASIS], work[CAPS], work[EQUATIONS]
+    system, unknown = work[SYSTEM], work[UNKNOWN]
     m, c = modes.shape[0], A.shape[0]
     size = parametrize(mu, D, modes, basis, caps, equations)
-    system[:], unknown[:] = 0.0, 0.0
+    for r in range(size):
+        system[r], unknown[r] = 0.0, 0.0
     for r in range(size):
         for a in range(c):
             if equations[r, a] == 0.0:
@@ -124,7 +122,7 @@ def _solve_modes(A, mu, D, modes, work, L):
     return sign
 
 
-@kernel
+@lean
 def _normalize(C, row):
     """Scale a condition to length one; return the next free row (a vanishing one is dropped)."""
     square = dot(C[row], C[row])
@@ -136,7 +134,7 @@ def _normalize(C, row):
     return row + 1
 
 
-@kernel
+@lean
 def _normal_conditions(mode, F, n, cap, capped, L, after, C, row):
     """Write the inequalities of a contact's normal direction."""
     if mode == 0 or mode > F:
@@ -144,7 +142,8 @@ def _normal_conditions(mode, F, n, cap, capped, L, after, C, row):
         for j in range(C.shape[1]):
             C[row, j] = sign * after[n, j]
         return _normalize(C, row)
-    C[row] = L[n]
+    for j in range(C.shape[1]):
+        C[row, j] = L[n, j]
     row = _normalize(C, row)
     if capped:
         for j in range(C.shape[1]):
@@ -154,7 +153,7 @@ def _normal_conditions(mode, F, n, cap, capped, L, after, C, row):
     return row
 
 
-@kernel
+@lean
 def edge(D, a):
     """Return the outward normal of a friction polygon's edge, from corner a to the next one.
 
@@ -168,7 +167,7 @@ def edge(D, a):
     return x, y, x * D[a, 0] + y * D[a, 1]
 
 
-@kernel
+@lean
 def _tangent_conditions(friction, n, mu, D, L, after, C, row):
     """Write the inequalities of a contact's friction."""
     k, d = D.shape
@@ -195,7 +194,7 @@ def _tangent_conditions(friction, n, mu, D, L, after, C, row):
     return row
 
 
-@kernel
+@expanded
 def _edge_conditions(a, n, mu, D, L, after, C, row):
     """Write that the impulse lies between two corners and the velocity points against both."""
     b = (a + 1) % D.shape[0]
@@ -212,7 +211,7 @@ def _edge_conditions(a, n, mu, D, L, after, C, row):
     return _normalize(C, row)
 
 
-@kernel
+@expanded
 def build_piece(A, mu, D, modes, capped, work, L, C):
     """Fill the impulse map L (c, c + m) and the conditions C (rows, c + m), each of length one.
 
@@ -222,14 +221,14 @@ def build_piece(A, mu, D, modes, capped, work, L, C):
     m, c = modes.shape[0], A.shape[0]
     k, d = D.shape
     F = num_frictions(d, k)
-    after = work[5]
+    after = work[AFTER]
     sign = _solve_modes(A, mu, D, modes, work, L)
     if sign == 0:
         return 0, 0
     for a in range(c):
         for j in range(c + m):
             after[a, j] = dot(A[a], L[:, j], 1.0 if a == j else 0.0)
-    row = 0
+    row = ZERO
     for i in range(m):
         n = i * (1 + d)
         row = _normal_conditions(modes[i], F, n, c + i, capped, L, after, C, row)
@@ -239,7 +238,7 @@ def build_piece(A, mu, D, modes, capped, work, L, C):
     return sign, row
 
 
-@kernel
+@lean
 def read_code(code, base, modes):
     """Write the digits of a number to the given base: the modes of all contacts."""
     for i in range(modes.shape[0]):
@@ -258,10 +257,11 @@ def tabulate(A, mu, D, wanted, capped):
     c = m * (1 + d)
     L, C = np.empty((total, c, c + m)), np.zeros((total, m * max_conditions(d, k), c + m))
     number, sign, modes = np.empty(total, np.int64), np.empty(total, np.int64), wanted.copy()
-    work = make_piece_work(m, d)
+    work = np.empty((NUM_LAYERS, c, c + m))
     count = 0
     for p in range(total):
-        modes[count] = wanted[p]
+        for i in range(m):
+            modes[count, i] = wanted[p, i]
         sign[count], number[count] = build_piece(
             A, mu, D, modes[count], capped, work, L[count], C[count]
         )
@@ -281,16 +281,22 @@ def solutions(A, mu, D, capped, u, tolerance, found, impulses):
     k, d = D.shape
     base = num_modes(d, k, capped)
     L, C = np.empty((c, c + m)), np.zeros((m * max_conditions(d, k), c + m))
-    work = make_piece_work(m, d)
+    work = np.empty((NUM_LAYERS, c, c + m))
     modes = np.empty(m, np.int64)
     count = 0
     for code in range(base**m):
         read_code(code, base, modes)
         sign, num_conditions = build_piece(A, mu, D, modes, capped, work, L, C)
-        if sign == 0 or np.any(C[:num_conditions] @ u < -tolerance):
+        is_inside = sign != 0
+        for r in range(num_conditions):
+            is_inside = is_inside and dot(C[r], u) >= -tolerance
+        if not is_inside:
             continue
         if count < found.shape[0]:
-            found[count] = modes
-            impulses[count] = L @ u
+            impulse = L @ u
+            for a in range(c):
+                impulses[count, a] = impulse[a]
+            for i in range(m):
+                found[count, i] = modes[i]
         count += 1
     return count

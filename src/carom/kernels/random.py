@@ -39,7 +39,18 @@ def uniform(key, draw):
 
 
 @inlined
+def bits(key, draw):
+    """Return draw number `draw` of a stream as 64 bits."""
+    return _mix(key + (np.uint64(draw) + _ONE) * _GOLDEN)
+
+
+@inlined
+def halves(z):
+    """Return two numbers on [0, 1), of 32 bits each."""
+    return np.int64(z >> np.uint64(32)) * _HALF_UNIT, np.int64(z & _LOW) * _HALF_UNIT
+
+
+@inlined
 def two_uniforms(key, draw):
     """Return two numbers on [0, 1), of 32 bits each, from draw number `draw` of a stream."""
-    z = _mix(key + (np.uint64(draw) + _ONE) * _GOLDEN)
-    return np.int64(z >> np.uint64(32)) * _HALF_UNIT, np.int64(z & _LOW) * _HALF_UNIT
+    return halves(bits(key, draw))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carom.kernels.discs import factor_semidefinite, solve_semidefinite
-from carom.kernels.jit import inlined
+from carom.kernels.jit import expanded, lean
 from carom.kernels.slip_phase import IDLE, SMOOTH
 from carom.kernels.tolerances import DEPENDENT, VANISHING
 
@@ -15,20 +15,19 @@ GIVE = 0.1
 where they are, they would part as slip turns, and not act."""
 
 
-@inlined
-def aim(A, mu, u, rates, work):
+@lean
+def aim(A, mu, work):
     """Choose weights so that n_i + T n_i' = 0 at all contacts that approach; count who acts.
 
     Friction of contacts that slip is taken as it is now, that of contacts at rest without limits.
     Contacts that would have to pull are left out. Contacts with n_i = 0 join where they would be
     pushed in: else motions would alternate between them and the others.
     """
-    mode, weight = work.mode, work.weight
-    m = mu.shape[0]
+    m, u, rates, mode, weight = work.m, work.u, work.rates, work.mode, work.weight
     for i in range(m):
         mode[i] = SMOOTH if rates[i] > 0.0 and u[3 * i] < 0.0 else IDLE
     for _ in range(2 * m + 2):
-        size = _landing_system(A, mu, u, work)
+        size = _landing_system(A, mu, work)
         if size == 0:
             break
         _solve_full(work.system, work.b, size, work.order)
@@ -44,18 +43,18 @@ def aim(A, mu, u, rates, work):
                     mode[i] = OUT
                     num_out += 1
                 x += 1
-        if num_out == 0 and not _rest_joins(u, rates, work):
+        if num_out == 0 and not _rest_joins(work):
             break
-    return _normalize(u, rates, work)
+    return _normalize(work)
 
 
-@inlined
-def _landing_system(A, mu, u, work):
+@expanded
+def _landing_system(A, mu, work):
     """Write K and -n of K w = -n, one row for each chosen contact; return its size.
 
     `work.columns` keeps the rates of u for each contact's own weight.
     """
-    m, c = mu.shape[0], A.shape[0]
+    m, c, u = work.m, A.shape[0], work.u
     num_sticks = 0
     for i in range(m):
         p = 3 * i + 1
@@ -101,7 +100,7 @@ def _landing_system(A, mu, u, work):
     return size
 
 
-@inlined
+@expanded
 def _solve_full(K, b, n, order):
     """Solve K x = b in place with full pivoting; where K has no full rank, some x are zero."""
     for i in range(n):
@@ -144,11 +143,10 @@ def _solve_full(K, b, n, order):
         b[k] = K[0, k]
 
 
-@inlined
-def _rest_joins(u, rates, work):
+@expanded
+def _rest_joins(work):
     """Let contacts at n_i = 0 act that would be pushed in; return whether there are any."""
-    joined = False
-    m = rates.shape[0]
+    m, u, rates, joined = work.m, work.u, work.rates, False
     for i in range(m):
         if rates[i] > 0.0 and u[3 * i] == 0.0 and work.mode[i] == IDLE and work.held[i] == 0:
             push, size = 0.0, 0.0
@@ -162,21 +160,21 @@ def _rest_joins(u, rates, work):
     return joined
 
 
-@inlined
-def _normalize(u, rates, work):
+@expanded
+def _normalize(work):
     """Let the weights sum up to one; where none is left, those drawn count."""
-    weight, mode = work.weight, work.mode
+    u, rates, weight, mode = work.u, work.rates, work.weight, work.mode
     total = 0.0
-    for i in range(rates.shape[0]):
+    for i in range(work.m):
         if mode[i] != SMOOTH:
             weight[i] = 0.0
         total += weight[i]
     if not total > 0.0:
-        for i in range(rates.shape[0]):
+        for i in range(work.m):
             weight[i] = rates[i] if u[3 * i] < 0.0 else 0.0
             total += weight[i]
     count = 0
-    for i in range(rates.shape[0]):
+    for i in range(work.m):
         mode[i] = IDLE
         if weight[i] > 0.0:
             weight[i] /= total

@@ -5,13 +5,11 @@ the friction g = g_0 + G f that holds them, so that impulses accrue at P' (f, 1)
 change at R' (f, 1) with R = P A.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from carom.kernels.discs import factor_semidefinite, solve_discs, solve_semidefinite
-from carom.kernels.jit import inlined
+from carom.kernels.jit import expanded, inlined, lean
+from carom.kernels.slip_steps import NUM_STAGES, length
 
 IDLE, SMOOTH, STICKING, SLIPPING = 0, 1, 2, 3
 """What a contact does: not act; act without friction; act and stick; act and slip."""
@@ -23,10 +21,10 @@ STARTING = 1e-10
 """Slip starts if it gains more than this share of the fastest rate without friction."""
 
 
-class Work(NamedTuple):
-    """Scratch for m contacts in space, with c = 3 m.
+def scratch(m: int) -> list[tuple[str, type, tuple[int, ...]]]:
+    """Return the fields of the record that motions of up to m contacts in space work with.
 
-    Attributes:
+    With c = 3 m:
         mode: (m,) what a contact does.
         held: (m,) contacts that must not act before the motion has moved on.
         slips: (m,) numbers of the contacts that slip, then free.
@@ -39,45 +37,37 @@ class Work(NamedTuple):
         b: (c,) scratch.
         du: (c,) rates of change of u.
         t, t_next, F, drive: (2 m,) slip, slip after a step, friction impulse, its rate without f.
-        f, slope: (7, 2 m) friction and rates of slip at the stages of a step.
-        past, shift: (7, 2 m) scratch of implicit steps.
+        f, slope: (2 m,) friction and rates of slip.
+        f_next, stage: (2 m,) friction after a step, scratch.
+        stages: (2 m, 12) rates of slip at the stages of a step.
+        past, shift: (6, 2 m) scratch of implicit steps.
         P, R: (2 m + 1, c) impulses and velocities per friction of `slips`; without it, last.
         B: (2 m, 2 m) rates of slip per friction.
         system: (c, c) scratch.
         columns: (m, c) scratch.
     """
-
-    mode: NDArray[np.int64]
-    held: NDArray[np.int64]
-    slips: NDArray[np.int64]
-    sticks: NDArray[np.int64]
-    order: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    slip_limit: NDArray[np.float64]
-    g: NDArray[np.float64]
-    b: NDArray[np.float64]
-    du: NDArray[np.float64]
-    t: NDArray[np.float64]
-    t_next: NDArray[np.float64]
-    F: NDArray[np.float64]
-    drive: NDArray[np.float64]
-    f: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    past: NDArray[np.float64]
-    shift: NDArray[np.float64]
-    P: NDArray[np.float64]
-    R: NDArray[np.float64]
-    B: NDArray[np.float64]
-    system: NDArray[np.float64]
-    columns: NDArray[np.float64]
+    c, t = 3 * m, 2 * m
+    whole = dict.fromkeys(["mode", "held", "slips", "sticks"], (m,)) | {"order": (c,)}
+    real: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(["weight", "limit", "slip_limit"], (m,)),
+        **dict.fromkeys(["g", "b", "du"], (c,)),
+        **dict.fromkeys(["t", "t_next", "F", "drive", "f", "slope", "f_next", "stage"], (t,)),
+        "stages": (t, NUM_STAGES),
+        **dict.fromkeys(["past", "shift"], (6, t)),
+        **dict.fromkeys(["P", "R"], (t + 1, c)),
+        "B": (t, t),
+        "system": (c, c),
+        "columns": (m, c),
+    }
+    fields = [(name, np.int64, shape) for name, shape in whole.items()]
+    return fields + [(name, np.float64, shape) for name, shape in real.items()]
 
 
-@inlined
-def list_contacts(u, mu, work):
+@expanded
+def list_contacts(mu, work):
     """Give each acting contact its mode by its slip, and list them; count who slips and sticks."""
-    num_slips = num_sticks = 0
-    for i in range(mu.shape[0]):
+    u, num_slips, num_sticks = work.u, 0, 0
+    for i in range(work.m):
         if work.mode[i] == IDLE:
             continue
         work.limit[i] = mu[i] * work.weight[i]
@@ -101,49 +91,53 @@ def add_slipping(i, x, y, place, work):
     work.slip_limit[place] = work.limit[i]
     work.t[2 * place], work.t[2 * place + 1] = x, y
     pull = -work.limit[i] / np.sqrt(x * x + y * y)
-    work.f[0, 2 * place], work.f[0, 2 * place + 1] = pull * x, pull * y
+    work.f[2 * place], work.f[2 * place + 1] = pull * x, pull * y
 
 
-@inlined
-def begin_phase(A, mu, u, work):
+@lean
+def begin_phase(A, mu, work):
     """Decide who sticks and who slips, and fill the matrices of the phase.
 
     Contacts that start to slip get a direction in `work.t` with u still at rest; they are the last
     ones in `work.slips`. Return how many slip, how many of them start, and how many stick.
     """
-    num_slips, num_sticks = list_contacts(u, mu, work)
-    fill_phase(A, num_slips, num_sticks, False, work)
-    if num_sticks == 0 or sticks_hold(num_slips, num_sticks, work.f[0], work) <= OUTSIDE:
-        return num_slips, 0, num_sticks
-    fastest = drive_rates(A, num_slips, work)
-    solve_discs(A, work.sticks, num_sticks, work.limit, work.b, work.g)
-    num_starting = _start_slip(A, fastest, num_slips, num_sticks, work)
-    num_sticks -= num_starting
-    num_slips += num_starting
-    fill_phase(A, num_slips, num_sticks, True, work)
-    return num_slips, num_starting, num_sticks
+    num_slips, num_sticks = list_contacts(mu, work)
+    num_starting, is_given = 0, False
+    while True:
+        fill_phase(A, num_slips, num_sticks, is_given, work)
+        is_settled = is_given or num_sticks == 0
+        if is_settled or sticks_hold(num_slips, num_sticks, work.f, work) <= OUTSIDE:
+            return num_slips, num_starting, num_sticks
+        # They cannot all stick: find the friction within its limits, and who slips then.
+        fastest = drive_rates(A, num_slips, work)
+        solve_discs(A, work.sticks, num_sticks, work.limit, work.b, work.g)
+        num_starting = _start_slip(A, fastest, num_slips, num_sticks, work)
+        num_sticks -= num_starting
+        num_slips += num_starting
+        is_given = True
 
 
-@inlined
+@expanded
 def drive_rates(A, num_slips, work):
     """Write the rates of u without the friction of contacts that stick; return the largest."""
     b = work.b
-    b[:] = 0.0
-    for i in range(work.mode.shape[0]):
+    for a in range(A.shape[0]):
+        b[a] = 0.0
+    for i in range(work.m):
         if work.mode[i] != IDLE:
-            for a in range(b.shape[0]):
+            for a in range(A.shape[0]):
                 b[a] += work.weight[i] * A[3 * i, a]
     for x in range(num_slips):
         p = 3 * work.slips[x] + 1
-        for a in range(b.shape[0]):
-            b[a] += work.f[0, 2 * x] * A[p, a] + work.f[0, 2 * x + 1] * A[p + 1, a]
+        for a in range(A.shape[0]):
+            b[a] += work.f[2 * x] * A[p, a] + work.f[2 * x + 1] * A[p + 1, a]
     fastest = 0.0
-    for a in range(b.shape[0]):
+    for a in range(A.shape[0]):
         fastest = max(fastest, abs(b[a]))
     return fastest
 
 
-@inlined
+@expanded
 def _start_slip(A, fastest, num_slips, num_sticks, work):
     """Move contacts that friction in `work.g` cannot hold to those that slip; count them."""
     num_starting = kept = 0
@@ -151,7 +145,7 @@ def _start_slip(A, fastest, num_slips, num_sticks, work):
         i = work.sticks[x]
         p = 3 * i + 1
         v0, v1 = work.b[p], work.b[p + 1]
-        for y in range(work.mode.shape[0]):
+        for y in range(work.m):
             # Some may have moved already, but their friction still counts.
             if work.mode[y] == STICKING:
                 q = 3 * y + 1
@@ -170,7 +164,7 @@ def _start_slip(A, fastest, num_slips, num_sticks, work):
     return num_starting
 
 
-@inlined
+@expanded
 def fill_phase(A, num_slips, num_sticks, given, work):
     """Fill P and R, and the rates of slip B and `drive`.
 
@@ -188,7 +182,7 @@ def fill_phase(A, num_slips, num_sticks, given, work):
         P[j, row] = 1.0
         for a in range(c):
             R[j, a] = A[row, a]
-    for i in range(work.mode.shape[0]):
+    for i in range(work.m):
         if work.mode[i] != IDLE:
             P[n, 3 * i] = work.weight[i]
             for a in range(c):
@@ -202,7 +196,7 @@ def fill_phase(A, num_slips, num_sticks, given, work):
             work.B[s, j] = R[s, row]
 
 
-@inlined
+@expanded
 def _hold_sticks(A, n, num_sticks, given, work):
     """Add to P and R the friction that keeps contacts at rest."""
     c, size = A.shape[0], 2 * num_sticks
@@ -210,7 +204,7 @@ def _hold_sticks(A, n, num_sticks, given, work):
     for x in range(size):
         p = 3 * work.sticks[x // 2] + 1
         # Contacts at their limit leave it to others to answer, as far as those can.
-        at_limit = np.hypot(work.g[p], work.g[p + 1]) > 0.99 * work.limit[work.sticks[x // 2]]
+        at_limit = length(work.g[p], work.g[p + 1]) > 0.99 * work.limit[work.sticks[x // 2]]
         scale[x] = 1e-3 if given and at_limit else 1.0
     for x in range(size):
         row = 3 * work.sticks[x // 2] + 1 + x % 2
@@ -225,7 +219,7 @@ def _hold_sticks(A, n, num_sticks, given, work):
             if j == n and given:
                 # Only what the given friction leaves over.
                 for s in range(n):
-                    held[x] -= A[row, 3 * work.slips[s // 2] + 1 + s % 2] * work.f[0, s]
+                    held[x] -= A[row, 3 * work.slips[s // 2] + 1 + s % 2] * work.f[s]
                 for y in range(size):
                     other = 3 * work.sticks[y // 2] + 1 + y % 2
                     held[x] -= A[row, other] * work.g[other]
@@ -237,7 +231,7 @@ def _hold_sticks(A, n, num_sticks, given, work):
             if j == n and given:
                 held[x] += work.g[row]
                 for s in range(n):
-                    held[x] -= P[s, row] * work.f[0, s]
+                    held[x] -= P[s, row] * work.f[s]
             P[j, row] = held[x]
             for a in range(c):
                 R[j, a] += held[x] * A[row, a]
@@ -245,7 +239,7 @@ def _hold_sticks(A, n, num_sticks, given, work):
             R[j, 3 * work.sticks[x // 2] + 1 + x % 2] = 0.0
 
 
-@inlined
+@lean
 def sticks_hold(num_slips, num_sticks, f, work):
     """Return by which share of its limit the friction of a contact that sticks goes beyond it."""
     n = 2 * num_slips

@@ -1,38 +1,24 @@
 """Steps of the slip equation t' = B f(t) + c, f_j = -r_j t_j / |t_j|, for k contacts that slip.
 
 A step of length h returns the friction impulse F = int f and t after it. Two methods share this:
-Dormand and Prince's explicit pair of orders 5(4) where slip turns slowly, and the linearly
+Dormand and Prince's explicit DOP853 of order 8 where slip turns slowly, and the linearly
 implicit RODAS of orders 4(3) (Hairer and Wanner, Solving ODEs II, IV.7) where some slip is small,
 so that it turns, or is held in its direction, at a rate r B / |t| that explicit steps cannot bear.
 Both keep t = t_0 + B F + c h.
 """
 
 import numpy as np
+from scipy.integrate import DOP853
 
-from carom.kernels.jit import inlined
+from carom.kernels.jit import expanded, inlined, lean
 
-EXPLICIT = np.array(
-    [
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0],
-        [44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0],
-        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0],
-        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0],
-        [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
-    ]
-)
+EXPLICIT = np.vstack([DOP853.A, DOP853.B])
 """Dormand and Prince's stages; the last row is the step itself."""
 
-EXPLICIT_ERROR = np.array(
-    [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
-)
+EXPLICIT_ERROR, EXPLICIT_CORRECTION = DOP853.E5, DOP853.E3
+"""Errors of orders 5 and 3, whose mixture is an estimate of order 8."""
 
-ACCURACY = 1e-9
-"""Largest estimated error of a step, as a share of the impact's speed; the true one is less."""
-
-IMPLICIT_ACCURACY = 1e-8
-"""The same for implicit steps, whose estimate is of lower order: 50 times the error or more."""
+NUM_STAGES = len(DOP853.A)
 
 RELATIVE = 0.02
 """Largest estimated error as a share of the slip."""
@@ -74,85 +60,87 @@ IMPLICIT_TIME = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
 
 
 @inlined
+def length(x, y):
+    """Return the length of a vector; `hypot`, which minds overflow, takes several times as long."""
+    return np.sqrt(x * x + y * y)
+
+
+@inlined
 def friction_against(t, limit, k, f):
     """Write the friction of contacts that slip: their limit, against their slip."""
     for j in range(k):
         x, y = t[2 * j], t[2 * j + 1]
-        length = np.sqrt(x * x + y * y)
-        pull = -limit[j] / length if length > 0.0 else 0.0
+        slip = length(x, y)
+        pull = -limit[j] / slip if slip > 0.0 else 0.0
         f[2 * j], f[2 * j + 1] = pull * x, pull * y
 
 
 @inlined
 def respond(B, c, part, f, n, slope):
-    """Write slope = B f + part c, for a symmetric B."""
+    """Write slope = B f + part c."""
     for x in range(n):
-        slope[x] = part * c[x]
-    for y in range(n):
-        value = f[y]
-        for x in range(n):
-            slope[x] += B[y, x] * value
+        value = part * c[x]
+        for y in range(n):
+            value += B[x, y] * f[y]
+        slope[x] = value
 
 
 @inlined
-def allowed(t, x, accuracy):
+def allowed(accuracy, t, x):
     """Return the error that entry x of slip may have."""
     p = x - x % 2
-    return min(accuracy, RELATIVE * np.sqrt(t[p] * t[p] + t[p + 1] * t[p + 1]) + LEAST)
+    return min(accuracy, RELATIVE * length(t[p], t[p + 1]) + LEAST)
 
 
-@inlined
-def explicit_step(h, k, limit, B, c, t, f, slope, t_next, F):
-    """Take an explicit step; return its error in t, as a share of `ACCURACY`.
+@lean
+def explicit_step(h, k, work):
+    """Take an explicit step; return its error in t, as a share of what is allowed.
 
     Small slip must not be lost in the error, so it is measured by itself (`RELATIVE`).
 
     Args:
         h: Length.
         k: Number of contacts that slip.
-        limit: (k,) largest friction.
-        B: (2 k, 2 k) rates of t for friction, of which it takes the leading block as it does below.
-        c: (2 k,) rates of t without friction.
-        t: (2 k,) slip.
-        f: (7, 2 k) friction at the stages, the first given; the last belongs to t_next.
-        slope: (7, 2 k) rates of t at the stages, the first given.
-        t_next: (2 k,) becomes slip after the step.
-        F: (2 k,) becomes the friction impulse.
+        work: With B, drive, slip_limit, t, and f and slope that belong to t. Its t_next and f_next
+            become slip and friction after the step, its F the friction impulse.
     """
-    n = 2 * k
-    for i in range(1, 7):
+    n, t, t_next, f, F, stages = 2 * k, work.t, work.t_next, work.f_next, work.F, work.stages
+    for x in range(n):
+        stages[x, 0] = work.slope[x]
+        F[x] = EXPLICIT[NUM_STAGES, 0] * work.f[x]
+    for i in range(1, NUM_STAGES + 1):
+        # Few stages of few numbers: sums in registers, not sums of rows, are what is quick.
         for x in range(n):
-            t_next[x] = 0.0
-        for j in range(i):
-            a = EXPLICIT[i, j]
+            value = 0.0
+            for j in range(i):
+                value += EXPLICIT[i, j] * stages[x, j]
+            t_next[x] = t[x] + h * value
+        friction_against(t_next, work.slip_limit, k, f)
+        if i < NUM_STAGES:
+            respond(work.B, work.drive, 1.0, f, n, work.stage)
             for x in range(n):
-                t_next[x] += a * slope[j, x]
-        for x in range(n):
-            t_next[x] = t[x] + h * t_next[x]
-        friction_against(t_next, limit, k, f[i])
-        respond(B, c, 1.0, f[i], n, slope[i])
+                stages[x, i] = work.stage[x]
+                F[x] += EXPLICIT[NUM_STAGES, i] * f[x]
     error = 0.0
     for x in range(n):
-        value, total = 0.0, 0.0
-        for j in range(6):
-            total += EXPLICIT[6, j] * f[j, x]
-            value += EXPLICIT_ERROR[j] * slope[j, x]
-        F[x] = h * total
-        value = abs(h * (value + EXPLICIT_ERROR[6] * slope[6, x]))
-        error = max(error, value / allowed(t, x, ACCURACY))
+        fifth, third = 0.0, 0.0
+        for j in range(NUM_STAGES):
+            fifth += EXPLICIT_ERROR[j] * stages[x, j]
+            third += EXPLICIT_CORRECTION[j] * stages[x, j]
+        F[x] *= h
+        size = np.sqrt(fifth * fifth + 0.01 * third * third)
+        if size > 0.0:
+            error = max(error, h * fifth * fifth / size / allowed(work.accuracy, t, x))
     return error
 
 
-@inlined
-def implicit_step(h, k, limit, B, c, t, f, slope, t_next, F, past, shift, system, order):
-    """Take a linearly implicit step, as `explicit_step` does.
-
-    `past`, `shift` (>= 6, 2 k), `system` (2 k, 2 k) and `order` (2 k,) are scratch; f[6] belongs
-    to t_next, as above; f[5] and slope[1:] are scratch.
-    """
-    n = 2 * k
-    _linearize(h, k, limit, B, c, t, system, slope[1])
-    factor(system, order, n)
+@lean
+def implicit_step(h, k, work):
+    """Take a linearly implicit step, as `explicit_step` does."""
+    n, t, t_next, f, F = 2 * k, work.t, work.t_next, work.f_next, work.F
+    past, shift, drift = work.past, work.shift, work.stage
+    _linearize(h, k, work.slip_limit, work.B, work.drive, t, work.system, drift)
+    factor(work.system, work.order, n)
     for i in range(6):
         for x in range(n):
             t_next[x] = t[x]
@@ -160,15 +148,15 @@ def implicit_step(h, k, limit, B, c, t, f, slope, t_next, F, past, shift, system
             a = IMPLICIT[i, j]
             for x in range(n):
                 t_next[x] += a * shift[j, x]
-        friction_against(t_next, limit, k, f[5])
+        friction_against(t_next, work.slip_limit, k, f)
         for x in range(n):
-            f[5, x] += h * IMPLICIT_TIME[i] * slope[1, x]
+            f[x] += h * IMPLICIT_TIME[i] * drift[x]
         for j in range(i):
             a = IMPLICIT_PAST[i, j] / h
             for x in range(n):
-                f[5, x] += a * past[j, x]
-        solve(system, order, n, f[5], past[i])
-        respond(B, c, h * IMPLICIT_TIME[i], past[i], n, shift[i])
+                f[x] += a * past[j, x]
+        solve(work.system, work.order, n, f, past[i])
+        respond(work.B, work.drive, h * IMPLICIT_TIME[i], past[i], n, shift[i])
     error = 0.0
     for x in range(n):
         total, moved = 0.0, 0.0
@@ -177,12 +165,12 @@ def implicit_step(h, k, limit, B, c, t, f, slope, t_next, F, past, shift, system
             moved += IMPLICIT[6, j] * shift[j, x]
         F[x] = total
         t_next[x] = t[x] + moved
-        error = max(error, abs(shift[5, x]) / allowed(t, x, IMPLICIT_ACCURACY))
-    friction_against(t_next, limit, k, f[6])
+        error = max(error, abs(shift[5, x]) / allowed(work.accuracy, t, x))
+    friction_against(t_next, work.slip_limit, k, f)
     return error
 
 
-@inlined
+@expanded
 def _linearize(h, k, limit, B, c, t, system, drift):
     """Write 1 / (gamma h) - D B and D c, where D = df/dt."""
     n = 2 * k
@@ -202,7 +190,7 @@ def _linearize(h, k, limit, B, c, t, system, drift):
         system[x, x] += 1.0 / (GAMMA * h)
 
 
-@inlined
+@expanded
 def factor(L, order, n):
     """Factor a regular matrix in place with partial pivoting."""
     for k in range(n):
@@ -223,7 +211,7 @@ def factor(L, order, n):
                     L[i, j] -= share * L[k, j]
 
 
-@inlined
+@expanded
 def solve(L, order, n, b, x):
     """Solve for x with the factors; b is destroyed."""
     for k in range(n):

@@ -12,23 +12,18 @@ Velocities u and impulses are dimensionless contact coordinates, contact by cont
 What is zero is exactly 0.0: a contact sticks while t_i == 0.0.
 """
 
-from collections import namedtuple
-
 import numpy as np
 
-from carom.kernels.jit import inlined, kernel
-
-OK, JAMMED, ENDLESS = range(3)
-
-NOISE = 1e-12
-"""Velocities below this are zero: rounding of some hundred events leaves less, and nothing in an
-outcome moves by more."""
-
-STILL = 1e-13
-"""Rates below this, per unit of impulse, are zero."""
-
-MOST_EVENTS = 200
-"""Maximum number of events of one stretch. Slip that ends and starts again needs several."""
+from carom.kernels.jit import ZERO, expanded, inlined, lean
+from carom.kernels.stretch_aim import NOISE, STILL, aim, eliminate, sign
+from carom.kernels.stretch_alone import (
+    ENDLESS,
+    JAMMED,
+    MOST_EVENTS,
+    OK,
+    follow_alone,
+    log_piece,
+)
 
 MOST_AIMS = 16
 """Maximum number of times that a stretch aims anew. Aims can make slip end and start again at once;
@@ -44,75 +39,40 @@ can, so that equal problems share it equally. Velocities do not depend on the sh
 KEEP_REST = 2
 """Aim of a stretch in which contacts at rest act as well."""
 
-Work = namedtuple("Work", "push du mask friction matrix index")
 
+def scratch(m: int) -> list[tuple[str, type, tuple[int, ...]]]:
+    """Return the fields of the record that motions of up to m planar contacts work with.
 
-@kernel
-def make_work(m, width):
-    """Make the work arrays of `follow_stretch`."""
-    c = width * m
-    return Work(
-        np.zeros(c),
-        np.zeros(c),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros((c, c + 1)),
-        np.zeros(c + m, np.int64),
-    )
-
-
-@inlined
-def _sign(x):
-    # Not a difference of booleans, which NumPy refuses where code is not compiled.
-    return int(x > 0.0) - int(x < 0.0)
-
-
-@kernel
-def eliminate(a, n, least):
-    """Solve the n equations in the rows of a (n, n + 1) in place; the solution is a[:n, n].
-
-    Unknowns with no pivot above `least` depend on others and are set to zero.
+    With c = 2 m:
+        push: (c,) rates of impulses, friction included.
+        du: (c,) rates of change of u.
+        mask: (m,) rates at the start of the stretch; 0 for contacts that part.
+        friction: (m,) friction over normal impulse.
+        matrix: (c, c + 1) equations.
+        index: (c,) numbers of contacts that stick, and how they do.
+        acting: (m,) numbers of the contacts that act.
     """
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(a[i, k]) > abs(a[best, k]):
-                best = i
-        if abs(a[best, k]) < least:
-            for i in range(n):
-                a[i, k] = 0.0
-            for j in range(n + 1):
-                a[k, j] = 0.0
-            a[k, k] = 1.0
-            continue
-        if best != k:
-            for j in range(k, n + 1):
-                a[k, j], a[best, j] = a[best, j], a[k, j]
-        inverse = 1.0 / a[k, k]
-        for j in range(k, n + 1):
-            a[k, j] *= inverse
-        for i in range(n):
-            factor = a[i, k]
-            if i != k and factor != 0.0:
-                for j in range(k, n + 1):
-                    a[i, j] -= factor * a[k, j]
+    c = 2 * m
+    real = {"push": (c,), "du": (c,), "mask": (m,), "friction": (m,), "matrix": (c, c + 1)}
+    whole = [("index", np.int64, (c,)), ("acting", np.int64, (m,))]
+    return [*whole, *((name, np.float64, of) for name, of in real.items())]
 
 
-@kernel
-def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
+@lean
+def _share_friction(A, mu, num_stuck, work):
     """Find the friction of the contacts index[:num_stuck], which act and have no slip.
 
     Friction g minimizes 1/2 g' A g + b' g over |g_i| <= mu_i rate_i. An active set is tried: what
     exceeds its limit is set to it, what would then slip along with its friction is freed.
     """
-    c = len(push)
-    m = len(mu)
+    m, c, rates, push, matrix = work.m, 2 * work.m, work.rates, work.push, work.matrix
+    index = work.index
     # index[m + k]: 0 free, -1 or 1 at a limit.
     for k in range(num_stuck):
         index[m + k] = 0
         push[2 * index[k] + 1] = 0.0
     for _ in range(20 + 4 * num_stuck):
-        free = 0
+        free = ZERO
         for k in range(num_stuck):
             i = index[k]
             if index[m + k] != 0:
@@ -135,7 +95,7 @@ def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
                     column += 1
             matrix[row, free] = -drive
             row += 1
-        eliminate(matrix, free, ALIKE)
+        eliminate(work, free, ALIKE)
         worst, excess, row = -1, 1e-12, 0
         for k in range(num_stuck):
             if index[m + k] != 0:
@@ -165,243 +125,209 @@ def _share_friction(A, mu, rates, push, matrix, index, num_stuck):
 
 
 @inlined
-def _both_stick(A, mu, rates, push, index, num_stuck, m):
-    """Write the friction of two contacts that can stick both, the most frequent case."""
-    a, b = 2 * index[0] + 1, 2 * index[1] + 1
-    drive_a, drive_b = 0.0, 0.0
-    for j in range(2 * len(m)):
-        drive_a += A[a, j] * push[j]
-        drive_b += A[b, j] * push[j]
-    own_a, own_b = A[a, a], A[b, b]
-    determinant = own_a * own_b - A[a, b] * A[a, b]
+def hold_two(drive_a, drive_b, own_a, own_b, both, limit_a, limit_b):
+    """Return the friction of two contacts without slip, and whether it is right.
+
+    `own_a`, `own_b` and `both` are their part of A. If friction of a had no limit, that of b would
+    be the unlimited one, limited; the rest follows, because the function to minimize is convex.
+    Divisors are constants of an impact: as factors, eight motions abreast have them only once.
+    """
+    determinant = own_a * own_b - both * both
     inverse = 1.0 / max(determinant, STILL)
-    push_a = (A[a, b] * drive_b - own_b * drive_a) * inverse
-    push_b = (A[a, b] * drive_a - own_a * drive_b) * inverse
-    i, j = index[0], index[1]
-    # Contacts that slip alike need an elimination with pivots.
-    is_plain = num_stuck == 2 and determinant > DISTINCT * own_a * own_b
-    if not is_plain or abs(push_a) > mu[i] * rates[i] or abs(push_b) > mu[j] * rates[j]:
-        return False
-    push[a], push[b] = push_a, push_b
-    return True
+    free_a = (both * drive_b - own_b * drive_a) * inverse
+    free_b = (both * drive_a - own_a * drive_b) * inverse
+    is_plain = determinant > DISTINCT * own_a * own_b
+    is_free = is_plain & (abs(free_a) <= limit_a) & (abs(free_b) <= limit_b)
+    # Of contacts that slip alike, one takes all that it can.
+    given = min(max(free_b, -limit_b), limit_b) if is_plain else 0.0
+    push_a = min(max(-(drive_a + both * given) * (1.0 / own_a), -limit_a), limit_a)
+    push_b = min(max(-(drive_b + both * push_a) * (1.0 / own_b), -limit_b), limit_b)
+    slip = drive_a + own_a * push_a + both * push_b
+    is_right = ((slip <= STILL) | (push_a <= -limit_a)) & ((slip >= -STILL) | (push_a >= limit_a))
+    is_right = is_free | (is_right & (own_a > STILL) & (own_b > STILL))
+    return free_a if is_free else push_a, free_b if is_free else push_b, is_right
 
 
 @inlined
-def _push(A, mu, u, rates, push, matrix, index, m):
-    """Write the rates of all impulses, friction included; return how many contacts stick or try."""
-    num_stuck = 0
-    for i in range(len(m)):
-        push[2 * i] = rates[i]
-        push[2 * i + 1] = -mu[i] * rates[i] * _sign(u[2 * i + 1])
-        if rates[i] > 0.0 and u[2 * i + 1] == 0.0:
-            index[num_stuck] = i
-            num_stuck += 1
+def _drive(A, k, count, work):
+    """Return the rate of velocity k due to the contacts that act."""
+    rate = 0.0
+    for each in range(count):
+        j = 2 * work.acting[each]
+        rate = rate + A[j, k] * work.push[j] + A[j + 1, k] * work.push[j + 1]
+    return rate
+
+
+@inlined
+def _both_stick(A, mu, count, work):
+    """Write the friction of two contacts without slip, if that is simple."""
+    rates, push, i, j = work.rates, work.push, work.index[0], work.index[1]
+    a, b = 2 * i + 1, 2 * j + 1
+    drives = _drive(A, a, count, work), _drive(A, b, count, work)
+    limits = mu[i] * rates[i], mu[j] * rates[j]
+    push_a, push_b, is_right = hold_two(*drives, A[a, a], A[b, b], A[a, b], *limits)
+    if is_right:
+        push[a], push[b] = push_a, push_b
+    return is_right
+
+
+@inlined
+def _push(A, mu, work):
+    """Write the rates of all impulses, friction included; return how many contacts act."""
+    u, rates, push, index = work.u, work.rates, work.push, work.index
+    count, num_stuck = ZERO, ZERO
+    for i in range(work.m):
+        push[2 * i], push[2 * i + 1] = rates[i], 0.0
+        if rates[i] == 0.0:
+            continue
+        work.acting[count] = i
+        count += 1
+        push[2 * i + 1] = -mu[i] * rates[i] * sign(u[2 * i + 1])
+        index[num_stuck] = i
+        num_stuck += int(u[2 * i + 1] == 0.0)
     if num_stuck == 1:
         i = index[0]
-        drive = 0.0
-        for j in range(2 * len(m)):
-            drive += A[2 * i + 1, j] * push[j]
-        limit = mu[i] * rates[i]
-        own = A[2 * i + 1, 2 * i + 1]
-        push[2 * i + 1] = min(max(-drive / own, -limit), limit) if own > STILL else 0.0
-    elif num_stuck > 1 and not _both_stick(A, mu, rates, push, index, num_stuck, m):
-        _share_friction(A, mu, rates, push, matrix, index, num_stuck)
-    return num_stuck
-
-
-@kernel
-def _aim(A, mu, u, mask, keeps_rest, rates, friction, matrix, index):
-    """Set the rates of contacts, among those in the mask, so that all stop together.
-
-    If it keeps rest, contacts at rest act as well, so that others do not set them back. Contacts
-    that slide keep their friction; those that do not are taken to stick, or to slip
-    where that takes more than the cone has. Contacts that would have to pull are left out.
-    """
-    m = len(mu)
-    for i in range(m):
-        may_act = u[2 * i] < 0.0 or (keeps_rest and u[2 * i] == 0.0)
-        rates[i] = 1.0 if mask[i] > 0.0 and may_act else 0.0
-        # Friction over normal impulse; 2 stands for friction that is an unknown of its own.
-        friction[i] = -mu[i] * _sign(u[2 * i + 1])
-        index[i] = int(u[2 * i + 1] == 0.0)
-    for _ in range(4 * m + 4):
-        size = 0
-        for i in range(m):
-            size += int(rates[i] > 0.0) * (1 + index[i])
-        if size == 0:
-            return
-        row = 0
-        for i in range(m):
-            for part in range(1 + index[i]):
-                if rates[i] == 0.0:
-                    continue
-                column = 0
-                for j in range(m):
-                    if rates[j] == 0.0:
-                        continue
-                    matrix[row, column] = A[2 * i + part, 2 * j]
-                    if index[j]:
-                        matrix[row, column + 1] = A[2 * i + part, 2 * j + 1]
-                    else:
-                        matrix[row, column] += friction[j] * A[2 * i + part, 2 * j + 1]
-                    column += 1 + index[j]
-                matrix[row, size] = -u[2 * i + part]
-                row += 1
-        eliminate(matrix, size, STILL)
-        least, pull, slipping, excess, row = -1, 0.0, -1, 1e-12, 0
-        for i in range(m):
-            if rates[i] == 0.0:
-                continue
-            normal = matrix[row, size]
-            if normal <= pull:
-                least, pull = i, normal
-            if index[i]:
-                over = abs(matrix[row + 1, size]) - mu[i] * normal
-                if over > excess:
-                    slipping, excess = i, over
-                    friction[i] = mu[i] * _sign(matrix[row + 1, size])
-            row += 1 + index[i]
-        if least >= 0:
-            rates[least] = 0.0
-        elif slipping >= 0:
-            index[slipping] = 0
-        else:
-            break
-    row, largest = 0, 0.0
-    for i in range(m):
-        if rates[i] > 0.0:
-            rates[i] = max(matrix[row, size], 0.0)
-            largest = max(largest, rates[i])
-            row += 1 + index[i]
-    for i in range(m):
-        rates[i] /= max(largest, NOISE)
+        limit, own = mu[i] * rates[i], A[2 * i + 1, 2 * i + 1]
+        friction = -_drive(A, 2 * i + 1, count, work) * (1.0 / own)
+        push[2 * i + 1] = min(max(friction, -limit), limit) if own > STILL else 0.0
+    elif num_stuck > 1 and not (num_stuck == 2 and _both_stick(A, mu, count, work)):
+        _share_friction(A, mu, num_stuck, work)
+    return count
 
 
 @inlined
-def _approaches(u, m):
-    for i in range(len(m)):
-        if u[2 * i] < 0.0:
+def _approaches(work):
+    for i in range(work.m):
+        if work.u[2 * i] < 0.0:
             return True
     return False
 
 
 @inlined
-def _change(A, push, du, m):
-    size = 0.0
-    for k in range(2 * len(m)):
-        rate = 0.0
-        for j in range(2 * len(m)):
-            rate += A[k, j] * push[j]
-        du[k] = rate
-        size = max(size, abs(rate))
-    return size
+def _change(A, count, work):
+    """Write the rates of all velocities."""
+    push, du = work.push, work.du
+    for k in range(A.shape[1]):
+        du[k] = 0.0
+    for each in range(count):
+        # Row by row, since A is symmetric.
+        j = 2 * work.acting[each]
+        for k in range(A.shape[1]):
+            du[k] = du[k] + A[j, k] * push[j] + A[j + 1, k] * push[j + 1]
 
 
 @inlined
-def _lifting(u, du, rates, m):
+def _lifting(count, work):
     """Return the contact at rest that lifts fastest although it acts, or -1."""
-    fastest, rate = -1, STILL
-    for i in range(len(m)):
-        if rates[i] > 0.0 and u[2 * i] == 0.0 and du[2 * i] > rate * rates[i]:
-            fastest, rate = i, du[2 * i] / rates[i]
+    u, du, rates = work.u, work.du, work.rates
+    fastest, rise, rate = -1, STILL, 1.0
+    for each in range(count):
+        i = work.acting[each]
+        if u[2 * i] == 0.0 and du[2 * i] * rate > rise * rates[i]:
+            fastest, rise, rate = i, du[2 * i], rates[i]
     return fastest
 
 
 @inlined
-def _length(u, du, rates, m):
+def _length(count, work):
     """Return the impulse until a contact that acts stops, and until an event."""
+    u, du = work.u, work.du
     stop, event = np.inf, np.inf
-    for i in range(len(m)):
-        if rates[i] <= 0.0:
-            continue
-        if u[2 * i] < 0.0 and du[2 * i] > 0.0:
-            stop = min(stop, -u[2 * i] / du[2 * i])
-        if u[2 * i + 1] * du[2 * i + 1] < 0.0:
-            event = min(event, -u[2 * i + 1] / du[2 * i + 1])
+    for each in range(count):
+        k = 2 * work.acting[each]
+        if u[k] < 0.0 and du[k] > 0.0:
+            stop = min(stop, -u[k] / du[k])
+        if u[k + 1] * du[k + 1] < 0.0:
+            event = min(event, -u[k + 1] / du[k + 1])
     return stop, min(stop, event)
 
 
 @inlined
-def _move(u, total, push, du, rates, s, m):
+def _move(s, size, count, work):
     """Go on straight, and set to zero what has reached it."""
-    for k in range(2 * len(m)):
-        before = u[k]
-        u[k] += s * du[k]
-        total[k] += s * push[k]
-        if abs(u[k]) < NOISE:
-            u[k] = 0.0
+    u, du, rates = work.u, work.du, work.rates
+    for k in range(size):
+        after = u[k] + s * du[k]
         # A contact that sticks goes on to do so, free of rounding.
-        if before == 0.0 and abs(du[k]) < STILL:
-            u[k] = 0.0
-    for i in range(len(m)):
-        if rates[i] > 0.0 and u[2 * i] >= 0.0 and du[2 * i] > 0.0:
+        stays = (u[k] == 0.0) & (abs(du[k]) < STILL)
+        u[k] = 0.0 if (abs(after) < NOISE) | stays else after
+    for each in range(count):
+        i = work.acting[each]
+        work.total[2 * i] += s * work.push[2 * i]
+        work.total[2 * i + 1] += s * work.push[2 * i + 1]
+        if u[2 * i] >= 0.0 and du[2 * i] > 0.0:
             u[2 * i] = 0.0
             rates[i] = 0.0
 
 
 @inlined
-def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m):
+def _largest(x, count):
+    """Return the largest magnitude of the first entries of a vector."""
+    largest = 0.0
+    for k in range(count):
+        largest = max(largest, abs(x[k]))
+    return largest
+
+
+@expanded
+def follow_stretch(A, mu, share, aims, work, log, logged):
     """Let contacts act until all of them have stopped, or a share of the way is gone.
 
     Args:
-        A, mu: The contact space.
-        u, total: Velocities (c,) and impulses so far (c,), changed in place.
-        rates: (m,) rates of normal impulse, overwritten; those of contacts that part are ignored.
+        A, mu: The contact space. A may have columns of zeros at its end, up to as many as there
+            is room for: loops over velocities then have a length that suits vector registers.
         share: If below 1, how far to go, as a share of the way to where the first contact stops.
         aims: 1 to replace the rates by those with which all contacts stop together, KEEP_REST if
             contacts at rest shall act too.
-        work: Work arrays.
+        work: From `make_work`, with velocities u and impulses so far, which change, and rates of
+            normal impulse, which are overwritten; those of contacts that part are ignored.
         log: (rows, c) impulses of the straight pieces, as far as there is room.
         logged: (1,) number of rows in use, changed in place.
 
     Returns:
         Status and number of events.
     """
-    push, du, mask, friction, matrix, index = work
-    for i in range(len(m)):
+    m, u, du, rates, mask = work.m, work.u, work.du, work.rates, work.mask
+    able, acting, last = 0, 0, 0
+    keeps_rest = aims == KEEP_REST
+    for i in range(m):
         mask[i] = rates[i]
-        if u[2 * i] > 0.0:
-            rates[i] = 0.0
-    able = 0
-    for i in range(len(m)):
-        able += int(mask[i] > 0.0 and (u[2 * i] < 0.0 or (aims == KEEP_REST and u[2 * i] == 0.0)))
+        rates[i] = 0.0 if u[2 * i] > 0.0 else rates[i]
+        acts = rates[i] > 0.0
+        able += int(acts & ((u[2 * i] < 0.0) | keeps_rest))
+        acting += int(acts)
+        last = i if acts else last
+    if acting <= 1:
+        return follow_alone(A, mu, last, share, work, log, logged) if acting else (OK, 0)
     # A contact that acts alone always stops as it should, and contacts that all rest have no aim.
-    aims = aims if able > 1 and _approaches(u, m) else 0
+    aims = aims if able > 1 and _approaches(work) else 0
     left, is_first = np.inf, True
     for event in range(MOST_EVENTS):
         if aims and event < MOST_AIMS:
-            _aim(A, mu, u, mask, aims == KEEP_REST, rates, friction, matrix, index)
+            aim(A, mu, aims == KEEP_REST, work)
         fastest = 0
         while fastest >= 0:
-            acting = 0
-            for i in range(len(m)):
-                acting += int(rates[i] > 0.0)
-            if acting == 0:
+            count = _push(A, mu, work)
+            if count == 0:
                 return OK, event
-            _push(A, mu, u, rates, push, matrix, index, m)
-            size = _change(A, push, du, m)
-            fastest = _lifting(u, du, rates, m)
+            _change(A, count, work)
+            fastest = _lifting(count, work)
             if fastest >= 0:
                 rates[fastest] = 0.0
                 mask[fastest] = 0.0
-        if size < STILL:
+        # A contact that acts usually changes its own normal velocity.
+        if abs(du[2 * work.acting[0]]) < STILL and _largest(du, 2 * m) < STILL:
             return JAMMED, event
-        stop, s = _length(u, du, rates, m)
+        stop, s = _length(count, work)
         if is_first and share < 1.0:
-            largest = 0.0
-            for k in range(2 * len(m)):
-                largest = max(largest, abs(u[k]))
-            left = share * (stop if stop < np.inf else largest / size)
-            is_first = False
+            way = stop if stop < np.inf else _largest(u, 2 * m) / _largest(du, 2 * m)
+            left, is_first = share * way, False
         s = min(s, left)
         if s == np.inf:
             return JAMMED, event
-        _move(u, total, push, du, rates, s, m)
-        if logged[0] < len(log):
-            for k in range(2 * len(m)):
-                log[logged[0], k] = s * push[k]
-            logged[0] += 1
+        _move(s, A.shape[1], count, work)
+        log_piece(s, work, log, logged)
         left -= s
-        if left <= 0.0 or not _approaches(u, m):
+        if left <= 0.0 or not _approaches(work):
             return OK, event + 1
     return ENDLESS, MOST_EVENTS

@@ -1,55 +1,102 @@
-"""One stretch of an impact, in the plane or in space; which one is known when code is compiled."""
+"""One stretch of an impact, in the plane or in space; which one is known when code is compiled.
 
+All that a motion works with is one NumPy record, which functions hand on as one pointer: a tuple of
+its arrays takes several times as long to compile. A record has a fixed size, so it has room for
+more contacts than there are, and one compilation serves them all.
+"""
+
+from functools import cache
+
+import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from carom.kernels import slip, stretch
-from carom.kernels.jit import INLINED, inlined
+from carom.kernels.jit import LEAN, plain
+from carom.kernels.tolerances import RESIDUAL
+
+INTEGRATED = 30.0
+"""Largest relative residual with which a motion in space is accepted, as a multiple of the accuracy
+with which slip is integrated."""
+
+MOST_EVENTS = 20_000
+"""Maximum number of events of a motion. Those that end have some hundred, a few 14,000; those that
+do not would have 90,000, and the time of many others."""
+
+FEWEST = 8
+"""Number of contacts for which there is room at least; there is room for this number's powers."""
 
 
-@inlined
-def approaches(u, width, m):
-    """Return whether a contact approaches, so that the impact is not over."""
-    for i in range(len(m)):
-        if u[i * len(width)] < 0.0:
-            return True
-    return False
+@cache
+def _record(m: int, width: int) -> np.dtype:
+    """Return the type of the record for up to m contacts with `width` velocities each.
+
+    Fields, besides those of `stretch.scratch` or `slip.scratch`:
+        m, width: Number of contacts, and of velocities of each.
+        events, begun: Number of events so far, and of the stretch with which contacts begin to act.
+        accuracy: Largest estimated error of a step, as a share of the impact's speed.
+        residual: Largest relative residual with which a motion is accepted.
+        most_events: Number of events after which a motion counts as unfinished.
+        rates: (m,) rates of the normal impulses.
+        u, total: (c,) contact velocities, normal first, and impulses so far.
+    """
+    fields = [
+        ("m", np.int64),
+        ("width", np.int64),
+        ("events", np.int64),
+        ("begun", np.int64),
+        ("accuracy", np.float64),
+        ("residual", np.float64),
+        ("most_events", np.int64),
+        ("rates", np.float64, (m,)),
+        ("u", np.float64, (m * width,)),
+        ("total", np.float64, (m * width,)),
+        *(stretch.scratch(m) if width == 2 else slip.scratch(m)),
+    ]
+    return np.dtype((np.record, fields))
 
 
-def make_work(width, m):
-    """Make the work arrays of `follow_stretch`."""
-    return (stretch if len(width) == 2 else slip).make_work(len(m), len(width))
+def make_work(
+    m: int, width: int, accuracy: float = slip.ACCURACY, most_events: int = MOST_EVENTS
+) -> np.record:
+    """Make the record that `follow_stretch` works with, for m contacts at rest."""
+    return make_room(m, width, accuracy, most_events)[0]
 
 
-def follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, width, m):
+def make_room(
+    m: int, width: int, accuracy: float = slip.ACCURACY, most_events: int = MOST_EVENTS
+) -> NDArray[np.void]:
+    """Make the same record as the one entry of an array.
+
+    Kernels that Python calls often take this: to hand over a record itself, NumPy spells out the
+    names and types of all its fields in every call, which takes longer than a motion.
+    """
+    blank = _blank(m, width, accuracy, most_events)
+    # As bytes: NumPy would copy a record field by field.
+    return blank.view(np.uint8).copy().view(blank.dtype)
+
+
+@cache
+def _blank(m: int, width: int, accuracy: float, most_events: int) -> NDArray[np.void]:
+    room = FEWEST
+    while room < m:
+        room *= FEWEST
+    blank = np.zeros(1, _record(room, width))
+    work = blank[0]
+    work.m, work.width, work.accuracy, work.most_events = m, width, accuracy, most_events
+    work.residual = RESIDUAL if width == 2 else INTEGRATED * accuracy
+    return blank
+
+
+def follow_stretch(A, mu, share, aims, work, log, logged):
     """Follow one stretch; see `carom.kernels.stretch` and `carom.kernels.slip`."""
-    if len(width) == 2:
-        return stretch.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m)
-    # In space there is one kind of aim.
-    return slip.follow_stretch(A, mu, u, total, rates, share, min(aims, 1), work, log, logged)
-
-
-@overload(make_work)
-def _make_work(width, m):  # noqa: ARG001
-    make = (stretch if width.count == 2 else slip).make_work
-
-    def call(width, m):
-        return make(len(m), len(width))
-
-    return call
-
-
-def _follow_plane(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
-    return stretch.follow_stretch(A, mu, u, total, rates, share, aims, work, log, logged, m)
-
-
-def _follow_space(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
-    # In space there is one kind of aim.
-    return slip.follow_stretch(A, mu, u, total, rates, share, min(aims, 1), work, log, logged)
+    room = stretch if work.width == 2 else slip
+    return plain(room.follow_stretch)(A, mu, share, aims, work, log, logged)
 
 
 @overload(
     follow_stretch,
-    jit_options=INLINED,  # type: ignore[arg-type]
+    jit_options=LEAN,  # type: ignore[arg-type]
 )
-def _follow(A, mu, u, total, rates, share, aims, work, log, logged, width, m):  # noqa: ARG001
-    return _follow_plane if width.count == 2 else _follow_space
+def _follow(A, mu, share, aims, work, log, logged):  # noqa: ARG001
+    return plain(stretch.follow_stretch if "push" in work.fields else slip.follow_stretch)

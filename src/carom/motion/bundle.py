@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -13,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -24,13 +21,17 @@ from carom.io import Saved
 from carom.laws.law import ImpactLaw
 from carom.motion.simulation import simulate
 from carom.motion.trajectory import MOST_ROWS, Trajectory
+from carom.processes import end_with_parent
 from carom.stepping.parallel import available_cores
 from carom.systems.names import names
 from carom.systems.system import System
 from carom.typing import ArrayLike, FloatArray
 
-WATCH = 0.5
-"""How often a worker looks whether its parent lives [s]."""
+T = TypeVar("T")
+
+CHUNKS, LARGEST_CHUNK = 8, 16
+"""Number of chunks of motions per process, so that all end at about the same time, unless chunks
+would have more motions than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +43,13 @@ class Bundle(Saved):
         seed: Seed from which the seed of each was made.
 
     Examples:
-        A block that lands flat may stay, or pivot either way: after 0.05 s its angles differ.
+        A block that lands flat may stay, or pivot either way: after 0.02 s its angles differ.
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
         >>> motions = carom.simulate_many(
         ...     block.system, block.q, block.v, 0.05, carom.Routh(), 4, num_processes=1)
-        >>> (motions.spread([0.0, 0.05])[:, 2] > 1e-3).tolist()
+        >>> (motions.spread([0.0, 0.02])[:, 2] > 1e-3).tolist()
         [False, True]
     """
 
@@ -140,6 +141,7 @@ class Bundle(Saved):
         return out
 
 
+@overload
 def simulate_many(
     system: System,
     q: ArrayLike,
@@ -151,9 +153,43 @@ def simulate_many(
     seed: int = 0,
     num_processes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    measure: None = None,
     **options: Any,
-) -> Bundle:
-    """Return many motions from one state, in parallel.
+) -> Bundle: ...
+
+
+@overload
+def simulate_many(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    law: ImpactLaw,
+    num: int,
+    *,
+    seed: int = 0,
+    num_processes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    measure: Callable[[Trajectory], T],
+    **options: Any,
+) -> list[T]: ...
+
+
+def simulate_many(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    law: ImpactLaw,
+    num: int,
+    *,
+    seed: int = 0,
+    num_processes: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    measure: Callable[[Trajectory], Any] | None = None,
+    **options: Any,
+) -> Bundle | list[Any]:
+    """Return many motions from one state, in parallel, or what is measured of each.
 
     Motion i of a seed is the same whatever their number and that of the processes.
 
@@ -167,6 +203,8 @@ def simulate_many(
         seed: Seed of all draws.
         num_processes: Number of processes; one per core by default.
         progress: Function that is called with (motions done, motions in all).
+        measure: Function of a motion, called where it was made. What it returns is returned, in
+            the order of the motions, and no motion is kept: memory does not grow with their steps.
         **options: As for `simulate`.
 
     Examples:
@@ -176,25 +214,39 @@ def simulate_many(
         ...     scene.system, scene.q, scene.v, 0.05, carom.Routh(), 4, num_processes=1)
         >>> len(motions), motions.num_finished
         (4, 4)
+        >>> carom.simulate_many(
+        ...     scene.system, scene.q, scene.v, 0.05, carom.Routh(), 3, num_processes=1,
+        ...     measure=lambda motion: motion.end_time)
+        [0.05, 0.05, 0.05]
     """
     checks.integer("num", num, 1)
     seed = checks.integer("seed", seed, 0, 2**53 - 1)
     given = available_cores() if num_processes is None else num_processes
     processes = min(num, checks.integer("num_processes", given, 1))
     seeds = [int(np.random.default_rng([seed, i]).integers(2**53)) for i in range(num)]
-    job = partial(simulate, system, q, v, duration, law, **options)
-    motions: dict[int, Trajectory] = {}
+    job = partial(_make, partial(simulate, system, q, v, duration, law, **options), measure)
+    found: dict[int, Any] = {}
     # The first one runs here: bad input is told at once, and kernels are compiled once.
-    first = (job(seed=seeds[0]),)
-    others = _run(job, seeds[1:], processes)
-    for done, motion in enumerate(chain(first, others), start=1):
-        motions[motion.seed] = replace(motion, system=system)
+    first = ((seeds[0], job(seeds[0])),)
+    for each, result in chain(first, _run(job, seeds[1:], processes)):
+        found[each] = replace(result, system=system) if measure is None else result
         if progress is not None:
-            progress(done, num)
-    return Bundle(tuple(motions[each] for each in seeds), seed)
+            progress(len(found), num)
+    results = [found[each] for each in seeds]
+    return Bundle(tuple(results), seed) if measure is None else results
 
 
-Job = Callable[..., Trajectory]
+def _make(
+    simulation: Callable[..., Trajectory],
+    measure: Callable[[Trajectory], Any] | None,
+    seed: int,
+) -> Any:
+    """Make one motion; return it without its system, which may not be sent, or its measure."""
+    motion = simulation(seed=seed)
+    return replace(motion, system=None) if measure is None else measure(motion)
+
+
+Job = Callable[[int], Any]
 
 _job: Job | None = None
 """The job of a worker process, handed over when it starts."""
@@ -204,35 +256,26 @@ def _take(job: Job) -> None:
     """Begin as a worker: keep the job, and end when the parent does."""
     global _job
     _job = job
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    end_with_parent()
 
 
-def _watch(parent: int) -> None:
-    """End this process with its parent, whose pipes it would else hold open for ever."""
-    # The sentinel works everywhere, but forked siblings may hold it open; then the number changes.
-    process = multiprocessing.parent_process()
-    sentinels = [] if process is None else [process.sentinel]
-    while os.getppid() == parent and not wait(sentinels, WATCH):
-        pass
-    os._exit(1)
-
-
-def _work(seed: int) -> Trajectory:
+def _work(seeds: Sequence[int]) -> list[tuple[int, Any]]:
     assert _job is not None
-    # The system stays here: it may not be one that can be sent.
-    return replace(_job(seed=seed), system=None)
+    return [(seed, _job(seed)) for seed in seeds]
 
 
-def _run(job: Job, seeds: Sequence[int], processes: int) -> Iterator[Trajectory]:
-    """Yield motions as they are done; what has not begun is dropped on Ctrl-C."""
+def _run(job: Job, seeds: Sequence[int], processes: int) -> Iterator[tuple[int, Any]]:
+    """Yield seeds and results as they are done; what has not begun is dropped on Ctrl-C."""
     if processes == 1 or len(seeds) < 2:
-        yield from (job(seed=seed) for seed in seeds)
+        yield from ((seed, job(seed)) for seed in seeds)
         return
     context = _context(job)
+    size = max(1, min(LARGEST_CHUNK, len(seeds) // (CHUNKS * processes)))
+    chunks = [seeds[k : k + size] for k in range(0, len(seeds), size)]
     with ProcessPoolExecutor(processes, context, initializer=_take, initargs=(job,)) as pool:
         try:
-            for done in as_completed([pool.submit(_work, seed) for seed in seeds]):
-                yield done.result()
+            for done in as_completed([pool.submit(_work, chunk) for chunk in chunks]):
+                yield from done.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -248,8 +291,8 @@ def _context(job: Job) -> multiprocessing.context.BaseContext:
     except Exception as error:  # Objects may raise anything here.
         if "fork" not in multiprocessing.get_all_start_methods():
             raise InvalidOption(
-                f"system, law: expected ones that can be pickled, got {error}; define functions "
-                f"at the top of a module, or give num_processes=1"
+                f"system, law, measure: expected ones that can be pickled, got {error}; define "
+                f"functions at the top of a module, or give num_processes=1"
             ) from error
         return multiprocessing.get_context("fork")
     return context

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from carom.motion.sustained import FREE, HOLDS, MINUS, PLUS, SMOOTH, STICKING, ContactLaw, Sustained
+from carom.kernels.onward import LOOK_AHEAD
+from carom.kernels.sustained_calls import candidates, rest_and_slip
+from carom.motion.sustained import FREE, HOLDS, STICKING, ContactLaw, Sustained
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
-LOOK_AHEAD = 1e-8
-"""Modes that work at a moment are judged by how they work so much later [s]."""
 SAME = 1e-7
 """Accelerations that differ by no more than this share of the largest count as one."""
 COUPLED = 1e-12
@@ -28,18 +28,20 @@ COUPLED = 1e-12
 
 
 class Moment(NamedTuple):
-    """A state, its contacts that touch and do not part, and the signs of all slips (m,)."""
+    """A state, with its contacts that touch and do not part, and the signs of all slips (m,)."""
 
     system: System
     t: float
     q: FloatArray
     v: FloatArray
+    here: Dynamics
     touching: IntArray = np.empty(0, np.int64)
     slip: FloatArray = np.empty(0)
 
-    def dynamics(self) -> Dynamics:
-        """Return the system at this moment."""
-        return self.system.dynamics(self.q, self.v, self.t)
+    @property
+    def usual(self) -> float:
+        """Return the size of the acceleration without contact."""
+        return float(np.abs(np.linalg.solve(self.here.M, self.here.force)).max())
 
     def later(self, acceleration: FloatArray, usual: float) -> Moment:
         """Return the moment to look ahead at, with the same contacts and slips."""
@@ -48,7 +50,8 @@ class Moment(NamedTuple):
         h = LOOK_AHEAD * (min(1.0, usual / largest) if largest > 0.0 < usual else 1.0)
         v = self.v + h * acceleration
         q = self.q + h * self.system.velocity_map(self.q) @ (0.5 * (self.v + v))
-        return self._replace(t=self.t + h, q=q, v=v)
+        here = self.system.dynamics(q, v, self.t + h)
+        return self._replace(t=self.t + h, q=q, v=v, here=here)
 
 
 def choose(
@@ -66,12 +69,8 @@ def choose(
     that come back from no higher than `least_hop` do so before their gap has a digit: they rest.
     `draw` picks one of several ways.
     """
-    here, v = moment.dynamics(), moment.v
-    # What a contact velocity is summed up from; other bodies do not count.
-    normal, tangent = np.abs(here.J_n) @ np.abs(v), np.abs(here.J_t[:, 0]) @ np.abs(v)
-    speed, slide = here.J_n @ v, here.J_t[:, 0] @ v
-    touching = np.flatnonzero(near & ~(speed > np.maximum(rest_speed, still * normal)))
-    slip = np.where(np.abs(slide) > np.maximum(rest_speed, still * tangent), np.sign(slide), 0.0)
+    here, v = moment.here, moment.v
+    touching, speed, slip = rest_and_slip(here.J_n, here.J_t[:, 0], v, near, rest_speed, still)
     chosen = None
     while True:
         ways = ways_on(moment._replace(touching=touching, slip=slip))
@@ -83,10 +82,10 @@ def choose(
         _, acceleration = law.solve(here, v)
         pull = -(here.J_n @ acceleration + here.bias[:, 0])
         hops = near & (speed > 0.0) & (speed**2 < 2.0 * pull * least_hop)
-        hopping = np.setdiff1d(np.flatnonzero(hops), touching)
-        if len(hopping) == 0:
+        hops[touching] = False
+        if not hops.any():
             return chosen
-        touching = np.union1d(touching, hopping)
+        touching = np.union1d(touching, np.flatnonzero(hops))
 
 
 class _Way(NamedTuple):
@@ -106,8 +105,10 @@ def ways_on(moment: Moment) -> list[ContactLaw]:
     """Return modes for every acceleration with which a motion can go on, now and a moment later."""
     mu = moment.system.mu
     # Contacts that do not move each other are looked at apart, since choices multiply.
-    groups = _groups(moment.dynamics(), moment.touching)
+    groups = _groups(moment.here, moment.touching)
     apart = [_lasting(moment._replace(touching=group)) for group in groups]
+    if len(apart) == 1:
+        return apart[0]
     # Each group's law leaves all other contacts free, which is mode 0.
     free, none = np.zeros(len(mu), np.int64), np.zeros(len(mu), np.bool_)
     return [
@@ -118,6 +119,8 @@ def ways_on(moment: Moment) -> list[ContactLaw]:
 
 def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
     """Return the contacts in groups that do not move each other."""
+    if len(touching) < 2:
+        return [touching] * len(touching)
     J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
     flat = J.reshape(-1, J.shape[-1])
     A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
@@ -133,14 +136,13 @@ def _lasting(moment: Moment) -> list[ContactLaw]:
     lasting = [way for way in ways if way.ahead > -HOLDS]
     if ways and not lasting:
         best = max(ways, key=lambda way: way.merit)
-        lasting = _ways(moment.later(best.found.acceleration, _usual(moment.dynamics())))
+        lasting = _ways(moment.later(best.found.acceleration, moment.usual))
     return [way.law for way in lasting]
 
 
 def _ways(moment: Moment) -> list[_Way]:
     """Return the best modes for each acceleration that solves the contacts."""
-    here = moment.dynamics()
-    usual = _usual(here)
+    here, usual = moment.here, moment.usual
     best: list[_Way] = []
 
     def is_beaten(modes: IntArray, acceleration: FloatArray) -> bool:
@@ -154,7 +156,7 @@ def _ways(moment: Moment) -> list[_Way]:
     mu, touching, slip = moment.system.mu, moment.touching, moment.slip
     for law, found in solutions(here, moment.v, mu, touching, slip, is_beaten):
         later = moment.later(found.acceleration, usual)
-        way = _Way(law, found, law.evaluate(later.dynamics(), later.v).margin)
+        way = _Way(law, found, law.evaluate(later.here, later.v).margin)
         for k, other in enumerate(best):
             if _is_same(other.found.acceleration, found.acceleration, usual):
                 best[k] = max(other, way, key=lambda each: each.merit)
@@ -162,11 +164,6 @@ def _ways(moment: Moment) -> list[_Way]:
         else:
             best.append(way)
     return best
-
-
-def _usual(here: Dynamics) -> float:
-    """Return the size of the acceleration without contact."""
-    return float(np.abs(np.linalg.solve(here.M, here.force)).max())
 
 
 def _is_same(one: FloatArray, other: FloatArray, usual: float) -> bool:
@@ -184,20 +181,14 @@ def solutions(
     is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
 ) -> Iterator[tuple[ContactLaw, Sustained]]:
     """Yield every choice of modes whose conditions hold, but for those that are beaten."""
-    resting = np.isin(np.arange(len(mu)), touching)
-    for choice in product(*(_options(mu[i], slip[i]) for i in touching)):
-        modes = np.zeros(len(mu), dtype=np.int64)
-        modes[touching] = choice
+    resting = np.zeros(len(mu), np.bool_)
+    resting[touching] = True
+    for modes in candidates(
+        *(here.M, here.force, here.phi, here.J_n, here.J_t[:, 0], here.bias),
+        *(v, mu, touching, slip),
+    ):
         # A contact that slides already has no condition on how its slip goes on.
         law = ContactLaw(modes, mu, resting & ~((slip != 0.0) & (modes != FREE)))
         found = law.evaluate(here, v, is_beaten)
         if found.holds:
             yield law, found
-
-
-def _options(mu: float, slip: float) -> tuple[int, ...]:
-    if mu == 0.0:
-        return (SMOOTH, FREE)
-    if slip != 0.0:
-        return (PLUS if slip > 0.0 else MINUS, FREE)
-    return (STICKING, PLUS, MINUS, FREE)

@@ -3,6 +3,8 @@
 A condition is a number that must not fall below zero. A gap is another matter: it starts at zero
 where a contact has just parted, and may dip below zero and come back within one step; so it is
 looked at together with its rate.
+
+This is for systems written in Python; `carom.kernels.crossings` does the same for planar ones.
 """
 
 from __future__ import annotations
@@ -14,12 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from carom.kernels.crossings import (
+    DEEP,
+    GAP_ROUNDING,
+    LOOKS,
+    MOST_HALVINGS,
+    RELATIVE,
+    TIME_ROUNDING,
+)
 from carom.typing import FloatArray
-
-LOOKS = 4
-"""Number of parts into which a step is divided to look for events."""
-TIME_ROUNDING = 4e-15
-"""Accuracy of the moment of an event, as a share of the time or of a second."""
 
 
 class Sight(NamedTuple):
@@ -33,13 +38,6 @@ class Sight(NamedTuple):
 Look = Callable[[float], Sight]
 Seen = tuple[float, Sight]
 Function = Callable[[float], float]
-
-GAP_ROUNDING = 2e-16
-"""A gap closes when it falls below zero, or below where it started, by more than this [m]."""
-DEEP = 1e-12
-"""A gap that is below zero while it rises is rounding, unless it is as deep as this [m]."""
-MOST_HALVINGS = 12
-"""Maximum number of times that a part of a step is halved where gaps turn too quickly."""
 
 
 def first_event(
@@ -129,4 +127,4 @@ def _landing(gap: Function, rate: Function, left: float, right: float) -> float:
 
 def _root(function: Function, left: float, right: float) -> float:
     rounding = TIME_ROUNDING * max(1.0, abs(left), abs(right))
-    return float(brentq(function, left, right, xtol=rounding, rtol=8.9e-16))
+    return float(brentq(function, left, right, xtol=rounding, rtol=RELATIVE))

@@ -10,16 +10,15 @@ from numpy.polynomial import chebyshev
 
 from carom import checks
 from carom.errors import InvalidOption
+from carom.kernels.segment import DEGREE, FIT, NODES
 from carom.typing import FloatArray
 
 KINDS = ("collision", "without collision", "accumulation")
 """What an impact may be."""
 MODES = ("free", "sticking", "sliding +", "sliding -", "closed")
 """What a contact may do between impacts, in the order of the kernels' numbers."""
-DEGREE = 7
-"""Degree of the polynomials that record a step, that of the integrator's own interpolation."""
-NODES = chebyshev.chebpts1(DEGREE + 1)
-_FIT = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
+
+_KNOWN_MODES = frozenset(MODES)
 
 
 class States(NamedTuple):
@@ -82,12 +81,15 @@ class Segment:
     num_solutions: int = 1
 
     def __post_init__(self) -> None:
-        knots = checks.floats("knots", self.knots)
-        if knots.ndim != 1 or len(knots) < 2 or (np.diff(knots) < 0.0).any():
+        knots = np.asarray(self.knots)
+        _shaped("knots", knots, (None,))
+        times = knots.tolist()
+        if len(times) < 2 or times != sorted(times):
             raise InvalidOption("knots: expected two or more times, none before the one before it")
         _shaped("coefficients", self.coefficients, (len(knots) - 1, DEGREE + 1, None))
-        for mode in self.modes:
-            checks.choice("modes", mode, MODES)
+        if not _KNOWN_MODES.issuperset(self.modes):
+            for mode in self.modes:
+                checks.choice("modes", mode, MODES)
         checks.integer("num_solutions", self.num_solutions, 1)
 
     @property
@@ -143,13 +145,15 @@ class Impact:
 
     def __post_init__(self) -> None:
         checks.choice("kind", self.kind, KINDS)
-        checks.floats("t", self.t)
+        if not checks.is_number(self.t):
+            checks.floats("t", self.t)
         checks.positive("duration", self.duration, or_zero=True)
         rows = len(self.modes) + 1
-        shapes = {"q": (2, None), "v": (rows, None), "impulse": (rows, None, 2), "energy": (2,)}
-        for name, shape in shapes.items():
-            _shaped(name, getattr(self, name), shape)
-        if any(len(step) != len(self.contacts) for step in self.modes):
+        _shaped("q", self.q, (2, None))
+        _shaped("v", self.v, (rows, None))
+        _shaped("impulse", self.impulse, (rows, None, 2))
+        _shaped("energy", self.energy, (2,))
+        if {*map(len, self.modes)} - {len(self.contacts)}:
             raise InvalidOption("modes: expected one for each contact that touches, in every step")
 
     @property
@@ -182,7 +186,7 @@ def record_step(values: FloatArray) -> FloatArray:
     """Return Chebyshev coefficients (8, size) from values (8, size) at `step_nodes`."""
     if not np.isfinite(values).all():
         raise FloatingPointError("the motion leaves the range of numbers")
-    return np.asarray(_FIT @ values)
+    return np.asarray(FIT @ values)
 
 
 def step_nodes(start: float, end: float) -> FloatArray:
@@ -192,7 +196,14 @@ def step_nodes(start: float, end: float) -> FloatArray:
 
 def _shaped(name: str, value: FloatArray, shape: tuple[int | None, ...]) -> None:
     """Refuse an array of another shape, where None is any length, or with a number not finite."""
-    got = checks.floats(name, value).shape
-    if len(got) != len(shape) or any(n not in (None, k) for n, k in zip(shape, got, strict=True)):
+    # A short way for arrays: a motion makes hundreds of them.
+    is_array = isinstance(value, np.ndarray) and value.dtype == np.float64
+    if not (is_array and np.count_nonzero(np.isfinite(value)) == value.size):
+        checks.floats(name, value)
+    got = np.shape(value)
+    fits = len(got) == len(shape)
+    for expected, length in zip(shape, got, strict=False):
+        fits = fits and expected in (None, length)
+    if not fits:
         words = ", ".join("any" if n is None else str(n) for n in shape)
         raise InvalidOption(f"{name}: expected shape ({words}), got {got}")

@@ -11,18 +11,32 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from carom.errors import CaromError, ImpactNotResolved
+from carom.kernels.crossings import GAP_ROUNDING
+from carom.kernels.jit import interpreted
+from carom.kernels.random import stream
+from carom.kernels.segment import DEGREE
 from carom.laws.law import ImpactLaw
 from carom.motion.choice import Moment, choose
-from carom.motion.events import GAP_ROUNDING
-from carom.motion.parts import DEGREE, MODES, Impact, Layout, Segment
-from carom.motion.stretch import Options, Stretch
+from carom.motion.parts import MODES, Impact, Layout, Segment
+from carom.motion.stretch import (
+    LEAST_HOP,
+    STILL,
+    Ended,
+    Limits,
+    Options,
+    Start,
+    compiled_tree,
+    integrate,
+    integrate_onward,
+)
 from carom.motion.sustained import FREE, SMOOTH, ContactLaw, settle
-from carom.motion.zeno import accumulation, come_to_rest
+from carom.motion.zeno import WINDOW, accumulation, come_to_rest
+from carom.systems.planar import PlanarSystem
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray
 
@@ -30,17 +44,16 @@ if TYPE_CHECKING:
     from carom.outcomes.path import ImpactPath
     from carom.problem import ImpactProblem
 
-STILL = 1e-8
-"""Contact velocities below this share of the terms that they are the sum of count as rest."""
 SLOW = 1e-6
-"""The same where slip would be a paradox that no impact resolves."""
-LEAST_HOP = 5.0
-"""A contact that would come back from no higher than this many roundings of its gap rests."""
+"""Share of its terms below which a contact velocity counts as rest where slip would be a paradox
+that no impact resolves; elsewhere it is `STILL`."""
 MOST_STALLS = 20
 """Number of segments in a row without any length that ends a motion."""
 MOST_SHORT, SHORT = 100, 10.0
 """Number of segments in a row, without an impact, that ends a motion if they last no longer than
 `SHORT` times `zeno_time` on average."""
+
+draw_key = interpreted(stream)
 
 
 @dataclass(eq=False)
@@ -63,9 +76,10 @@ class Motion:
 
     def __post_init__(self) -> None:
         self.mu = self.system.mu
+        self.tree = compiled_tree(self.system, self.options)
         self.layout = Layout(self.system.nq, self.system.nv, len(self.mu))
         self.impulse = np.zeros((len(self.mu), 2))
-        self.recent: list[tuple[float, FloatArray, tuple[str, ...]]] = []
+        self.recent: deque[tuple[float, FloatArray, tuple[str, ...]]] = deque(maxlen=WINDOW + 1)
         self.begun: deque[float] = deque(maxlen=MOST_SHORT)
 
     def still(self) -> Segment:
@@ -90,15 +104,15 @@ class Motion:
     def _go_on(self) -> tuple[str, str] | None:
         """Let one thing happen; return a status and a sentence if it is the end."""
         here = self.system.dynamics(self.q, self.v, self.t)
-        if self._collides(here):
-            self._hit("collision", here)
-        elif self._accumulates():
+        if (problem := self._collision(here)) is not None:
+            self._hit("collision", problem)
+        elif self._accumulates(here):
             pass
         elif self.t >= self.end_time:
             return "finished", f"the motion lasts to t = {self.t:g} s as asked"
-        elif (found := self._choose(here) or self._jam(here)) is None:
+        elif self._move_on() or (found := self._choose(here) or self._jam(here)) is None:
             pass
-        elif (trouble := self._move(*found)) is not None:
+        elif (trouble := self._move(*found, here)) is not None:
             return self._unbounded(found[0], trouble)
         return None
 
@@ -130,24 +144,31 @@ class Motion:
         message = f"{what} without bound towards t = {self.t:g} s{why}: {trouble}"
         return "forces without bound", message
 
-    def _collides(self, here: Dynamics) -> bool:
+    def _collision(self, here: Dynamics) -> ImpactProblem | None:
+        """Pose the impact at this state, if contacts collide."""
         approaching = here.J_n @ self.v < -self.options.rest_speed
-        near = (approaching & (here.phi <= self.options.gap_tolerance)).any()
-        return bool(near and self._problem(here).is_colliding(self.v))
+        if not (approaching & (here.phi <= self.options.gap_tolerance)).any():
+            return None
+        problem = self._problem(here)
+        return problem if problem.is_colliding(self.v) else None
 
     def _problem(self, here: Dynamics, *, without_collision: bool = False) -> ImpactProblem:
         """Pose the impact at this state."""
         # A motion is known less well than contacts touch: rounding that penetrates does not end it.
         near = max(self.options.gap_tolerance, -float(here.phi.min()))
-        return self.system.impact_problem(self.q, self.v, near, without_collision=without_collision)
+        options = {"without_collision": without_collision}
+        if isinstance(self.system, PlanarSystem):
+            return self.system.impact_at(here, self.v, near, **options)
+        return self.system.impact_problem(self.q, self.v, near, **options)
 
     def _draw_seed(self) -> int:
         self.num_draws += 1
-        return int(np.random.default_rng([self.seed, self.num_draws]).integers(2**53))
+        # The numbers wrap around by design.
+        with np.errstate(over="ignore"):
+            return int(draw_key(self.seed, self.num_draws)) >> 11
 
-    def _hit(self, kind: str, here: Dynamics) -> None:
+    def _hit(self, kind: str, problem: ImpactProblem) -> None:
         """Resolve an impact and take one of its outcomes."""
-        problem = self._problem(here, without_collision=kind == "without collision")
         path = self._draw(problem)
         if path.num_steps == 0:
             if kind == "without collision":
@@ -160,8 +181,15 @@ class Motion:
         impulse = np.repeat(self.impulse[None], path.num_steps + 1, axis=0)
         both = np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
         impulse[1:, which] += np.cumsum(both, axis=0)
-        q, contacts = np.array([self.q, self.q]), problem.contacts
-        self._record(kind, 0.0, contacts, q=q, v=path.v, impulse=impulse, modes=path.modes)
+        contacts = problem.contacts
+        ends = path.v[[0, -1]]
+        kinetic = 0.5 * ((ends @ problem.M) * ends).sum(axis=1)
+        energy = self.system.potential_energy(self.q) + kinetic
+        states = {"q": np.array([self.q, self.q]), "v": path.v, "impulse": impulse}
+        self.parts.append(
+            Impact(kind, self.t, 0.0, contacts, energy=energy, modes=path.modes, **states)
+        )
+        self.impulse = impulse[-1]
         self.v = np.array(path.v[-1])
         self.num_impacts += 1
         self.begun.clear()
@@ -189,16 +217,17 @@ class Motion:
         law = ContactLaw(np.where(contacts, SMOOTH, FREE), self.mu, np.zeros_like(contacts))
         self.v = law.project(here, self.v)
 
-    def _accumulates(self) -> bool:
+    def _accumulates(self, here: Dynamics) -> bool:
         """Go to the limit of impacts that come ever faster, if they do."""
+        if len(self.recent) <= WINDOW:
+            return False
         times, impulses = [t for t, _, _ in self.recent], [x for _, x, _ in self.recent]
-        found = accumulation(times, impulses, self._zeno_time())
-        if found is None:
+        found = accumulation(times, impulses)
+        if found is None or not self._is_short(found.duration, here):
             return False
         duration = min(found.duration, self.end_time - self.t)
-        names = {name for _, _, contacts in self.recent[-3:] for name in contacts}
+        names = {name for _, _, contacts in list(self.recent)[-3:] for name in contacts}
         took_turns = np.array([name in names for name in self.system.contacts])
-        here = self.system.dynamics(self.q, self.v, self.t)
         law, v = come_to_rest(here, self.v, self.mu, took_turns)
         # What slides on goes on meanwhile.
         _, acceleration = law.solve(here, v)
@@ -209,37 +238,39 @@ class Motion:
         impulse = np.array([self.impulse, self.impulse + share * found.impulse])
         modes = (tuple(MODES[i] for i in law.modes[took_turns]),)
         contacts = tuple(name for name in self.system.contacts if name in names)
-        both = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
-        self._record("accumulation", duration, contacts, modes=modes, **both)
-        self.q, self.v = settle(self.system, q, v, self.t, law.modes), v
+        energy = np.array([self.system.energy(self.q, self.v), self.system.energy(q, v)])
+        states = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
+        self.parts.append(
+            Impact("accumulation", self.t, duration, contacts, energy=energy, modes=modes, **states)
+        )
+        self.impulse = impulse[-1]
+        here = self.system.dynamics(q, v, self.t)
+        (self.q, _), self.v = settle(self.system, here, q, v, self.t, law.modes), v
         self.t += duration
         self.begun.clear()
         self.recent.clear()
         return True
 
-    def _record(self, kind: str, duration: float, contacts: tuple[str, ...], **fields: Any) -> None:
-        """Add an impact to the record, and take over its impulses."""
-        q, v = fields["q"], fields["v"]
-        energy = np.array([self.system.energy(q[0], v[0]), self.system.energy(q[1], v[-1])])
-        self.parts.append(Impact(kind, self.t, duration, contacts, energy=energy, **fields))
-        self.impulse = fields["impulse"][-1]
-
     def _rounding(self) -> float:
         """Return how far rounding of positions may change a gap [m]."""
-        return GAP_ROUNDING * max(1.0, float(np.abs(self.q).max()))
+        return GAP_ROUNDING * max(1.0, *map(abs, self.q.tolist()))
 
-    def _zeno_time(self) -> float:
-        """Return the time that may be left for impacts that come ever faster [s]."""
-        here = self.system.dynamics(self.q, self.v, self.t)
-        # Hops that are over in less than `least` are not much higher than rounding of positions.
+    def _is_short(self, duration: float, here: Dynamics) -> bool:
+        """Return whether impacts that come ever faster have too little time left to tell apart."""
+        if duration <= self.options.zeno_time:
+            return True
+        # Hops that are over in less than 30 sqrt(rounding / pull) are not much higher than rounding
+        # of positions. M dv/dt = force bounds the pull from below, which mostly settles it.
+        least_pull = 900.0 * self._rounding() / duration**2
+        if np.abs(here.force).max() > len(here.M) * np.abs(here.M).max() * least_pull:
+            return False
         pull = float(np.abs(np.linalg.solve(here.M, here.force)).max())
-        least = 30.0 * np.sqrt(self._rounding() / pull) if pull > 0.0 else 0.0
-        return max(self.options.zeno_time, float(least))
+        return 0.0 < pull <= least_pull
 
     def _jam(self, here: Dynamics) -> tuple[ContactLaw, int] | None:
         """Resolve an impact without collision; or, where there is none, return modes that work."""
         try:
-            self._hit("without collision", here)
+            self._hit("without collision", self._problem(here, without_collision=True))
         except ImpactNotResolved:
             # Slip too slow for the law to see is taken for rest.
             if (found := self._choose(here, SLOW)) is not None:
@@ -256,7 +287,7 @@ class Motion:
 
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
         return choose(
-            Moment(self.system, self.t, self.q, self.v),
+            Moment(self.system, self.t, self.q, self.v, here),
             here.phi <= self.options.gap_tolerance,
             rest_speed=self.options.rest_speed,
             still=still,
@@ -264,33 +295,58 @@ class Motion:
             draw=lambda n: int(np.random.default_rng(self._draw_seed()).integers(n)),
         )
 
-    def _move(self, law: ContactLaw, num_solutions: int) -> str | None:
+    def _move_on(self) -> bool:
+        """Integrate in compiled code until something happens, if modes are beyond doubt."""
+        if self.tree is None:
+            return False
+        y = self.layout.pack(self.q, self.v, self.impulse)
+        found = integrate_onward(self.tree, self.mu, self.t, y, self.options, self._limits())
+        if found is None:
+            return False
+        ended, modes = found
+        self._record(ended, tuple(MODES[i] for i in modes.tolist()))
+        return True
+
+    def _move(self, law: ContactLaw, num_solutions: int, here: Dynamics) -> str | None:
         """Integrate until something happens; return why the integrator gave up, if it did."""
-        self.q = settle(self.system, self.q, self.v, self.t, law.modes)
-        self.v = law.project(self.system.dynamics(self.q, self.v, self.t), self.v)
+        if (law.modes != FREE).any():
+            self.q, here = settle(self.system, here, self.q, self.v, self.t, law.modes)
+            self.v = law.project(here, self.v)
+            here = self.system.dynamics(self.q, self.v, self.t)
         modes = tuple(MODES[i] for i in law.modes)
-        alike = (x for x in self.parts[-1:] if isinstance(x, Segment) and x.modes == modes)
-        last = next(alike, None)
-        here = self.system.dynamics(self.q, self.v, self.t)
         # Where the same modes go on, forces that are not unique have left their cones: only then
         # is it worth while to look for those in the middle.
-        law = law.settled(here, self.v, centered=last is not None)
+        law = law.settled(here, self.v, centered=self._last(modes) is not None)
         y = self.layout.pack(self.q, self.v, self.impulse)
-        stretch = Stretch(self.system, law, self.layout, self.t, y)
-        left = self.options.max_steps - self.num_steps
-        segment, y = stretch.run(self.options, self.end_time, left, self._rounding())
-        self.num_steps += stretch.num_steps
+        start = Start(self.system, law, self.layout, self.t, y)
+        ended = integrate(start, self.options, self._limits())
+        self._record(ended, modes, num_solutions)
+        return ended.trouble
+
+    def _last(self, modes: tuple[str, ...]) -> Segment | None:
+        """Return the last part, if it is a segment with these modes."""
+        last = self.parts[-1] if self.parts else None
+        return last if isinstance(last, Segment) and last.modes == modes else None
+
+    def _limits(self) -> Limits:
+        steps = self.options.max_steps - self.num_steps
+        return Limits(self.end_time, steps, self._rounding())
+
+    def _record(self, ended: Ended, modes: tuple[str, ...], num_solutions: int = 1) -> None:
+        """Keep the record of a segment, and go where it ends."""
+        self.num_steps += ended.num_steps
         self.begun.append(self.t)
-        if segment is None:
+        if len(ended.coefficients) == 0:
             self.stalls += 1
-            return stretch.trouble
+            return
         self.stalls = 0
-        if last and last.end == segment.start and last.num_solutions == num_solutions == 1:
-            knots = np.concatenate([last.knots, segment.knots[1:]])
-            coefficients = np.concatenate([last.coefficients, segment.coefficients])
+        knots, coefficients = ended.knots, ended.coefficients
+        last = self._last(modes)
+        if last and last.end == self.t and last.num_solutions == num_solutions == 1:
+            knots = np.concatenate([last.knots, knots[1:]])
+            coefficients = np.concatenate([last.coefficients, coefficients])
             self.parts[-1] = replace(last, knots=knots, coefficients=coefficients)
         else:
-            self.parts.append(replace(segment, num_solutions=num_solutions))
-        self.t = segment.end
-        self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(y))
-        return stretch.trouble
+            self.parts.append(Segment(knots, coefficients, modes, num_solutions))
+        self.t = float(knots[-1])
+        self.q, self.v, self.impulse = (np.array(x) for x in self.layout.unpack(ended.y))

@@ -8,6 +8,7 @@ import numpy as np
 
 from carom import checks
 from carom.errors import InvalidOption, InvalidProblem
+from carom.kernels.jit import compile_at_once
 from carom.laws.law import ImpactLaw
 from carom.motion.run import Motion
 from carom.motion.stretch import Options
@@ -87,6 +88,8 @@ def simulate(
     if not isinstance(law, ImpactLaw):
         raise InvalidOption(f"law: expected an impact law such as carom.Routh(), got {law!r}")
     duration = checks.positive("duration", duration, or_zero=True)
+    # A motion must not depend on what its process has done before.
+    compile_at_once()
     start = float(checks.vector("start_time", np.atleast_1d(start_time), 1)[0])
     state = checks.vector("q", q, system.nq), checks.vector("v", v, system.nv)
     _check_start(system.dynamics(*state, start), system.contacts, gap_tolerance)

@@ -6,22 +6,30 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import BDF, DOP853, RK45, Radau
 
 from carom import checks
+from carom.kernels import segment
+from carom.kernels.planar import Tree
+from carom.kernels.smooth import SLIP_ROUNDING
 from carom.motion.events import Sight, first_event
-from carom.motion.parts import MODES, Layout, Segment, record_step, step_nodes
+from carom.motion.parts import Layout, record_step, step_nodes
 from carom.motion.sustained import FREE, HOLDS, SLIP, ContactLaw
+from carom.systems.planar import PlanarSystem
 from carom.systems.system import System
-from carom.typing import FloatArray
+from carom.typing import BoolArray, FloatArray, IntArray
 
 METHODS: dict[str, Any] = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau, "BDF": BDF}
 
-SLIP_ROUNDING = 1e-12
-"""Slip against its direction that counts as rounding [m/s]."""
+STILL = 1e-8
+"""Contact velocities below this share of the terms that they are the sum of count as rest."""
+LEAST_HOP = 5.0
+"""A contact that would come back from no higher than this many roundings of its gap rests."""
+TOO_SHORT = "Required step size is less than spacing between numbers."
+"""What scipy says where steps would be shorter than the clock's digits."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,94 @@ class Options:
         checks.integer("max_steps", self.max_steps, 1)
 
 
+class Start(NamedTuple):
+    """Where smooth motion starts: time t, and q, v and impulses in y, with contacts in modes."""
+
+    system: System
+    law: ContactLaw
+    layout: Layout
+    t: float
+    y: FloatArray
+
+
+class Limits(NamedTuple):
+    """Where smooth motion ends if nothing happens; `rounding` of a gap does not close it [m]."""
+
+    end_time: float
+    max_steps: int
+    rounding: float
+
+
+class Ended(NamedTuple):
+    """Smooth motion up to the next event: record of k steps, as that of a `Segment`, and last y.
+
+    `trouble` tells why the integrator gave up, if it did.
+    """
+
+    knots: FloatArray
+    coefficients: FloatArray
+    y: FloatArray
+    num_steps: int
+    trouble: str | None = None
+
+
+def integrate(start: Start, options: Options, limits: Limits) -> Ended:
+    """Integrate until something happens: in compiled code if possible, or else by scipy."""
+    tree, law = compiled_tree(start.system, options), start.law
+    if tree is not None:
+        given = tree, law.mu, law.modes, law.resting, law.inner_forces
+        status, ended = _integrate_planar(given, start.t, start.y, options, limits)
+        if status != segment.BROKEN:
+            return ended
+    # Also where a state has no rates: scipy tells why.
+    return Stretch(*start).run(options, limits)
+
+
+def compiled_tree(system: System, options: Options) -> Tree | None:
+    """Return a system as arrays, if it can be integrated in compiled code."""
+    if options.method == "DOP853" and isinstance(system, PlanarSystem) and system.inputs is None:
+        return system.tree
+    return None
+
+
+def integrate_onward(
+    tree: Tree, mu: FloatArray, t: float, y: FloatArray, options: Options, limits: Limits
+) -> tuple[Ended, IntArray] | None:
+    """Choose modes, take what remains of gaps out of closed contacts, and integrate.
+
+    Return also the modes; or None where they are in doubt, or nothing comes of them.
+    """
+    m = len(mu)
+    modes, resting = np.empty(m, np.int64), np.empty(m, np.bool_)
+    given = tree, mu, modes, resting, np.zeros((m, 2))
+    near, rest = float(options.gap_tolerance), float(options.rest_speed)
+    rules = near, rest, STILL, LEAST_HOP * limits.rounding
+    status, ended = _integrate_planar(given, t, y, options, limits, rules)
+    return (ended, modes) if status == segment.ENDED and len(ended.coefficients) else None
+
+
+def _integrate_planar(
+    given: tuple[Tree, FloatArray, IntArray, BoolArray, FloatArray],
+    t: float,
+    y: FloatArray,
+    options: Options,
+    limits: Limits,
+    rules: tuple[float, float, float, float] = segment.MODES_ARE_GIVEN,
+) -> tuple[int, Ended]:
+    """Integrate in compiled code; return a status of `segment` as well."""
+    # Whole numbers would be compiled for anew.
+    accuracy = float(options.rtol), float(options.atol), float(options.max_step)
+    numbers = float(limits.end_time), *accuracy, limits.max_steps, limits.rounding
+    status, num_steps, knots, coefficients, y = segment.integrate(
+        given, float(t), y, numbers, rules
+    )
+    trouble = TOO_SHORT if status == segment.TOO_SHORT else None
+    # Copies, since these are views of arrays with room for more.
+    return status, Ended(knots.copy(), coefficients.copy(), y, num_steps, trouble)
+
+
 class Stretch:
-    """One segment under way: its differential equation, its events, its record."""
+    """One segment of any system under way: its differential equation, its events, its record."""
 
     def __init__(
         self, system: System, law: ContactLaw, layout: Layout, t: float, y: FloatArray
@@ -60,8 +154,6 @@ class Stretch:
         self.open = np.flatnonzero(law.modes == FREE)
         self.slip = SLIP[law.modes]
         self.sliding = np.flatnonzero(self.slip)
-        self.num_steps = 0
-        self.trouble: str | None = None
         self.slack: FloatArray | float = 0.0
         # What does not quite hold at the start, because modes were chosen that do a moment later,
         # must not get worse.
@@ -82,33 +174,28 @@ class Stretch:
         slide = self.slip * (here.J_t[:, 0] @ v)
         conditions = [slide[self.sliding] + SLIP_ROUNDING]
         if len(self.closed):
-            force, acceleration = self.law.solve(here, v)
-            margins = self.law.margins(here, force, acceleration)[self.closed]
+            margins = self.law.judge(here, v).margins[self.closed]
             # Slip has a condition of its own, which does not end when it has begun.
             margins[self.slip[self.closed] != 0.0, 1] = 1.0
             conditions.append(margins.ravel() + HOLDS)
         rates = here.J_n @ v
         return Sight(np.concatenate(conditions) + self.slack, here.phi[self.open], rates[self.open])
 
-    def run(
-        self, options: Options, end_time: float, max_steps: int, rounding: float
-    ) -> tuple[Segment | None, FloatArray]:
-        """Return the segment up to the next event, None if without length, and y at its end."""
-        y, knots = self.y, [self.t]
+    def run(self, options: Options, limits: Limits) -> Ended:
+        """Integrate until something happens."""
+        y, knots, num_steps, trouble = self.y, [self.t], 0, None
         coefficients: list[FloatArray] = []
-        if end_time <= self.t:
-            return None, y
-        limits = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
-        solver = METHODS[options.method](self.rates, self.t, y, end_time, **limits)
+        tolerances = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
+        solver = METHODS[options.method](self.rates, self.t, y, limits.end_time, **tolerances)
         seen = self.see(self.t, y)
-        while solver.status == "running" and self.num_steps < max_steps:
+        while solver.status == "running" and num_steps < limits.max_steps:
             message = solver.step()
             if solver.status == "failed":
-                self.trouble = str(message)
+                trouble = str(message)
                 break
-            self.num_steps += 1
+            num_steps += 1
             start, end, dense = float(solver.t_old), float(solver.t), solver.dense_output()
-            event = first_event(partial(self._look, dense), start, end, seen, rounding)
+            event = first_event(partial(self._look, dense), start, end, seen, limits.rounding)
             end = end if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))
@@ -117,10 +204,7 @@ class Stretch:
             if event is not None:
                 break
             seen = self.see(end, y)
-        if not coefficients:
-            return None, y
-        modes = tuple(MODES[i] for i in self.law.modes)
-        return Segment(np.array(knots), np.array(coefficients), modes), y
+        return Ended(np.array(knots), np.array(coefficients), y, num_steps, trouble)
 
     def _look(self, dense: Callable[[float], FloatArray], t: float) -> Sight:
         return self.see(t, dense(t))

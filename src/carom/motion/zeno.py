@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,28 +33,25 @@ STEADY = 1.5
 
 
 def accumulation(
-    times: Sequence[float], impulses: Sequence[FloatArray], shortest: float
+    times: Sequence[float], impulses: Sequence[FloatArray], longest: float = math.inf
 ) -> Accumulation | None:
     """Extrapolate impacts that come ever faster [Zeno], or return None.
 
     Two intervals are taken together, because contacts often take turns: with r the ratio of two
     intervals to the two before, what is left is (the last two) r / (1 - r). It must be no longer
-    than `shortest` [s]. Impulses (m, 2) are those accrued up to and including each impact.
+    than `longest` [s]. Impulses (m, 2) are those accrued up to and including each impact.
     """
     if len(times) < WINDOW + 1:
         return None
-    recent = np.asarray(times[-WINDOW - 1 :])
-    intervals = np.diff(recent)
-    pairs = intervals[::2] + intervals[1::2]
-    if (pairs <= 0.0).any():
+    pairs = [float(after - before) for before, after in pairwise(times[-WINDOW - 1 :: 2])]
+    if min(pairs) <= 0.0:
         return None
-    ratios = pairs[1:] / pairs[:-1]
-    if ratios.max() > min(SLOWEST, STEADY * ratios.min()):
+    ratios = [after / before for before, after in pairwise(pairs)]
+    if max(ratios) > min(SLOWEST, STEADY * min(ratios)):
         return None
-    ratio = float(ratios[-1])
-    rest = ratio / (1.0 - ratio)
-    duration = float(pairs[-1]) * rest
-    if duration > shortest:
+    rest = ratios[-1] / (1.0 - ratios[-1])
+    duration = pairs[-1] * rest
+    if duration > longest:
         return None
     return Accumulation(duration, (impulses[-1] - impulses[-3]) * rest)
 

@@ -9,6 +9,12 @@ of all contacts at once. Samplers hold arrays only and can be pickled.
 
 from carom.kernels.paths import FAILED, FINISHED, UNFINISHED, Rule
 from carom.stepping.at_rest import change_velocity, nothing_acts, prepare_sampler
+from carom.stepping.ends import (
+    end_velocities,
+    fail_unphysical,
+    gather_finished,
+    to_newton_seconds,
+)
 from carom.stepping.extreme_motions import ExtremeSearch
 from carom.stepping.motions import MotionSampler, prepare_motions
 from carom.stepping.parallel import Progress, Runs, nothing_happens
@@ -23,4 +29,11 @@ __all__ += ["step_rule", "stopping_impulse"]
 __all__ += ["ExtremeSearch", "MotionSampler", "nothing_happens", "prepare_motions"]
 __all__ += ["Goal", "Progress", "Rule", "Runs", "Sampler", "begin_at", "change_velocity"]
 __all__ += ["draw_until", "mode_names", "modes_and_impulses", "nothing_acts", "prepare_sampler"]
-__all__ += ["solve_simultaneous", "whole_turns"]
+__all__ += [
+    "end_velocities",
+    "fail_unphysical",
+    "gather_finished",
+    "solve_simultaneous",
+    "to_newton_seconds",
+    "whole_turns",
+]

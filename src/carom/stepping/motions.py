@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numba import config
 
 from carom.contact_space import ContactSpace
-from carom.kernels import motions, plans
+from carom.kernels import abreast, motions, plans
+from carom.kernels.abreast_step import LANES, RECORD
+from carom.kernels.slip import ACCURACY
+from carom.kernels.stretches import MOST_EVENTS, make_room
 from carom.problem import ImpactProblem
 from carom.stepping.parallel import (
     Progress,
@@ -20,15 +26,22 @@ from carom.stepping.parallel import (
 )
 from carom.typing import FloatArray, IntArray
 
-MOST_WRITTEN_OUT = 3
-"""Number of planar contacts up to which kernels are compiled for just this number, which is faster.
-For more contacts, and in space, one compilation serves all."""
+FIRST_NUMBER = 2**44
+"""Number of the first motion of the first search; random motions have smaller ones."""
+
+NUM_PER_SEARCH = 2**32
 
 POPULATION = 16
 """Number of plans that a search keeps."""
 
 FEWEST = 8
 """Number of motions below which a search is not worth it, and all motions are random."""
+
+RANKED = 2**17
+"""Maximum number of random motions among which a search looks for the best to begin with."""
+
+VECTORS = 16
+"""Number of velocities that a loop in vector registers takes at once."""
 
 RECORDED = 2**10
 """Number of straight pieces of a drawn motion for which there is room at once."""
@@ -45,6 +58,13 @@ class Plans(NamedTuple):
         """Return no plans."""
         shape = 0, plans.LONGEST, space.num_contacts + motions.EXTRA
         return cls(np.empty(shape), np.empty(0, np.int64))
+
+    @classmethod
+    def joined(cls, *parts: Plans) -> Plans:
+        """Return the plans of several parts, without empty ones."""
+        rows = np.concatenate([each.rows for each in parts])
+        lengths = np.concatenate([each.lengths for each in parts])
+        return cls(rows[lengths > 0], lengths[lengths > 0])
 
     @classmethod
     def of_motions(cls, space: ContactSpace, start: FloatArray, given: list[FloatArray]) -> Plans:
@@ -69,13 +89,29 @@ class Plans(NamedTuple):
         return cls(rows, lengths)
 
 
+class Population(NamedTuple):
+    """The best plans of a search, the best first; a length of 0 where there is none yet."""
+
+    rows: FloatArray  # (size, stretches, m + 2)
+    lengths: IntArray  # (size,)
+    values: FloatArray  # (size,) q . impulse
+
+    @classmethod
+    def none(cls, space: ContactSpace, size: int = POPULATION) -> Population:
+        """Return no plans, and room for some."""
+        shape = size, plans.LONGEST, space.num_contacts + motions.EXTRA
+        return cls(np.zeros(shape), np.zeros(size, np.int64), np.full(size, -np.inf))
+
+
 @dataclass(frozen=True, eq=False)
 class MotionSampler:
     """One impact, ready to be run by exact motions.
 
     Motions are numbered: random ones from 0 to `num_random` - 1, and from there on those of the
     searches, each of which has `num_per_search`. If that is 0, all motions are random, however
-    many are run. Motion i of a seed is the same bits whatever is run.
+    many are run. Motion i of a seed is the same bits whatever is run. In space, motions
+    are integrated with an accuracy, as a share of the impact's speed. Motions with more than
+    `most_events` events are unfinished.
     """
 
     space: ContactSpace
@@ -84,6 +120,18 @@ class MotionSampler:
     num_random: int
     num_per_search: int = 0
     first: int = 0
+    accuracy: float = ACCURACY
+    most_events: int = MOST_EVENTS
+
+    @cached_property
+    def _padded(self) -> FloatArray:
+        """Return A; in the plane with columns of zeros, for loops without remainder."""
+        A = self.space.A
+        if self.space.width != 2:
+            return A
+        padded = np.zeros((len(A), -(-len(A) // VECTORS) * VECTORS))
+        padded[:, : len(A)] = A
+        return padded
 
     @property
     def objectives(self) -> FloatArray:
@@ -93,7 +141,8 @@ class MotionSampler:
         """
         A, width = self.space.A, self.space.width
         normal = np.arange(len(A)) % width == 0
-        return np.vstack([A, -A[~normal]])
+        every = np.vstack([A, -A[~normal]])
+        return every[distinct(every)]
 
     def run(self, num_samples: int, num_threads: int | None, progress: Progress | None) -> Runs:
         """Run motions from number `first` on: random ones, and then those of the searches."""
@@ -110,18 +159,33 @@ class MotionSampler:
         """Run random motion 0, and return the impulses of its straight pieces as well."""
         return self._record_random(self.first, RECORDED)
 
+    def draw_end(self) -> Runs:
+        """Run random motion 0."""
+        results = empty_results(1, len(self.start))
+        self._call_random(self.first, *results)
+        return results
+
     def record(self, number: int, num_events: int) -> FloatArray:
         """Run one motion again and return the impulses (pieces, c) of its straight pieces."""
         if not self.num_per_search or number < self.num_random:
             return self._record_random(self.first + number, num_events)[1]
         search, own = divmod(number - self.num_random, self.num_per_search)
-        totals, statuses, _ = results = empty_results(self.num_random, len(self.start))
+        ranked = min(self.num_random, RANKED)
+        totals, statuses, _ = results = empty_results(ranked, len(self.start))
         self._run_random(results, None, None)
         q = self.objectives[search]
         log = np.empty((num_events, len(self.start)))
         runs = empty_results(own + 1, len(self.start))
-        logged = self.call_search(search, q, best_motions(totals, statuses, q), runs, log)
-        return log[:logged]
+        elite, population = best_motions(totals, statuses, q), Population.none(self.space)
+        return log[: self.call_search(search, q, elite, runs, population, log=log)]
+
+    def follow(self, plan: FloatArray, length: int, rows: int = RECORDED) -> FloatArray:
+        """Run the motion of a plan, and return the impulses (pieces, c) of its straight pieces."""
+        log, none = np.empty((rows, len(self.start))), Population.none(self.space)
+        known = Plans(plan[None], np.array([length]))
+        runs, elite = empty_results(0, len(self.start)), np.empty(0, np.int64)
+        logged = self.call_search(0, self.objectives[0], elite, runs, none, known, log)
+        return log[:logged] if logged < rows else self.follow(plan, length, 2 * rows)
 
     def _run_random(self, results: Runs, threads: int | None, progress: Progress | None) -> None:
         def run(part: slice) -> None:
@@ -131,14 +195,14 @@ class MotionSampler:
 
     def _search(self, results: Runs, num_threads: int | None) -> None:
         """Fill the results behind the random motions with those of all searches."""
-        totals, statuses, _ = rows_of(results, slice(self.num_random))
+        totals, statuses, _ = rows_of(results, slice(min(self.num_random, RANKED)))
         objectives, per = self.objectives, self.num_per_search
 
         def run_search(k: int) -> int:
             part = slice(self.num_random + k * per, self.num_random + (k + 1) * per)
             own = rows_of(results, part)
             elite = best_motions(totals, statuses, objectives[k])
-            self.call_search(k, objectives[k], elite, own)
+            self.call_search(k, objectives[k], elite, own, Population.none(self.space))
             return k
 
         for _ in in_parallel(run_search, range(len(objectives)), num_threads):
@@ -161,13 +225,9 @@ class MotionSampler:
         events: IntArray,
         log: FloatArray | None = None,
     ) -> int:
-        logged = np.zeros(1, np.int64)
-        log = np.empty((0, len(self.start))) if log is None else log
-        known = self.space.A, self.space.mu, self.start, self.seed, first
-        # The random numbers wrap around by design; interpreted, NumPy would warn of it.
-        with np.errstate(over="ignore"):
-            motions.run_random(*known, totals, statuses, events, log, logged, *sizes(self.space))
-        return int(logged[0])
+        """Run random motions, numbered from `first` on; return the number of pieces in the log."""
+        nobody, known, none = _no_search(self.space.num_contacts)
+        return self._run(first, self.start, nobody, none, known, (totals, statuses, events), log)
 
     def call_search(
         self,
@@ -175,42 +235,86 @@ class MotionSampler:
         q: FloatArray,
         elite: IntArray,
         runs: Runs,
+        population: Population,
+        known: Plans | None = None,
         log: FloatArray | None = None,
-        plans_known: Plans | None = None,
     ) -> int:
         """Search for the largest q . impulse, from the random motions `elite` and known plans on.
 
         Returns the number of straight pieces of the last motion, whose impulses fill the log.
         """
+        return self._run(
+            FIRST_NUMBER + number * NUM_PER_SEARCH, q, elite, population, known, runs, log
+        )
+
+    def _run(
+        self,
+        first: int,
+        q: FloatArray,
+        elite: IntArray,
+        population: Population,
+        known: Plans | None,
+        runs: Runs,
+        log: FloatArray | None,
+    ) -> int:
         logged = np.zeros(1, np.int64)
-        known = self.space.A, self.space.mu, self.start, self.seed, number, q, elite
-        rows, lengths = plans_known or Plans.none(self.space)
-        own = np.empty((0, len(self.start))) if log is None else log
-        with np.errstate(over="ignore"):
-            plans.search(
-                *known,
-                *(rows, lengths, POPULATION),
-                *runs,
-                *(log is not None, own, logged),
-                *sizes(self.space),
+        m, width, c = self.space.num_contacts, self.space.width, len(self.start)
+        rows = np.empty((0, c)) if log is None else log
+        size, columns = len(population.lengths), 2 * c + 2
+        order, states = _unknown_states(columns) if size == 0 else _states(size, columns)
+        # Motions of two planar contacts are run side by side.
+        is_pair = (m, width) == (2, 2)
+        many = LANES if is_pair else 1
+        plan = np.empty((many, plans.LONGEST, m + motions.EXTRA))
+        trail = np.empty((many, plans.LONGEST, columns))
+        room = make_room(m, width, self.accuracy, self.most_events)
+        lanes = (plan, trail, room, np.zeros(1, RECORD)) if is_pair else (plan[0], trail[0], room)
+        run = abreast.run if is_pair else plans.run
+        # The random numbers wrap around by design; interpreted, NumPy would warn of it.
+        is_compiled = not config.DISABLE_JIT  # type: ignore[attr-defined]
+        with nullcontext() if is_compiled else np.errstate(all="ignore"):
+            run(
+                *(self._padded, self.space.mu, self.start, self.seed, first, q, elite),
+                *(known or Plans.none(self.space)),
+                *population,
+                *(order, states, *runs, log is not None, rows, logged),
+                *lanes,
             )
+        if size:
+            population.rows[:] = population.rows[order]
         return int(logged[0])
 
 
+def _states(size: int, columns: int) -> tuple[IntArray, FloatArray]:
+    """Return the order of a population, and where its motions were, which is not known."""
+    return np.arange(size), np.full((size, plans.LONGEST, columns), -1.0)
+
+
+@cache
+def _unknown_states(columns: int) -> tuple[IntArray, FloatArray]:
+    """Return those of no population, the same ones every time: a single draw is that short."""
+    return _states(0, columns)
+
+
+@cache
+def _no_search(m: int) -> tuple[IntArray, Plans, Population]:
+    """Return the empty arrays of random motions of m contacts."""
+    shape = 0, plans.LONGEST, m + motions.EXTRA
+    none = np.empty(0, np.int64)
+    return none, Plans(np.empty(shape), none), Population(np.empty(shape), none, np.empty(0))
+
+
+def distinct(rows: FloatArray) -> IntArray:
+    """Return the numbers of rows that differ: contacts of one body may have common velocities."""
+    size = np.abs(rows).max(axis=1, keepdims=True, initial=1e-300)
+    found = np.unique(np.round(rows / size, 9) + 0.0, axis=0, return_index=True)[1]
+    return np.sort(found)
+
+
 def best_motions(totals: FloatArray, statuses: IntArray, q: FloatArray) -> IntArray:
-    """Return the numbers of the motions with the largest q . impulse, the best first."""
-    values = np.where(statuses == motions.FINISHED, totals @ q, -np.inf)
-    count = min(POPULATION, len(values))
-    found = np.argpartition(-values, count - 1)[:count]
-    # By number where values are equal, so that the order is the same everywhere.
-    return found[np.lexsort((found, -values[found]))]
-
-
-def sizes(space: ContactSpace) -> tuple[tuple[int, ...], tuple[int, ...] | IntArray]:
-    """Return the width of a contact and the number of contacts, as kernels expect them."""
-    m, width = space.num_contacts, (0,) * space.width
-    is_small = space.width == 2 and m <= MOST_WRITTEN_OUT
-    return width, (0,) * m if is_small else np.zeros(m, np.int8)
+    """Return the numbers of the motions that end with the largest q . impulse, the best first."""
+    numbers, values = np.empty(POPULATION, np.int64), np.empty(POPULATION)
+    return numbers[: plans.find_best(totals, statuses, q, numbers, values)]
 
 
 def prepare_motions(
@@ -218,8 +322,12 @@ def prepare_motions(
 ) -> MotionSampler:
     """Prepare to run exact motions, a share of which search for extremes."""
     sampler = MotionSampler(problem.space, problem.start, seed, num_samples)
+    searched = int(extremes * num_samples)
+    if searched < FEWEST:
+        # One draw has no time to look for what a search would aim at.
+        return sampler
     searches = len(sampler.objectives)
-    count = int(extremes * num_samples) // searches
+    count = searched // searches
     if count < FEWEST:
         return sampler
     return replace(sampler, num_random=num_samples - count * searches, num_per_search=count)

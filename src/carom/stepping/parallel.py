@@ -26,7 +26,7 @@ SMALLEST_CHUNK = 2**10
 def empty_results(num_samples: int, c: int) -> Runs:
     """Allocate the results of samples."""
     totals, statuses = np.empty((num_samples, c)), np.empty(num_samples, np.int8)
-    return totals, statuses, np.empty(num_samples, np.int32)
+    return totals, statuses, np.empty(num_samples, np.int64)
 
 
 def rows_of(results: Runs, part: slice) -> Runs:

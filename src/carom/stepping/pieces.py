@@ -13,17 +13,21 @@ import numpy as np
 from carom.contact_space import ContactSpace
 from carom.errors import InvalidOption
 from carom.kernels import pieces as kernel
+from carom.kernels.jit import Late, interpreted
 from carom.kernels.tolerances import DISTINCT, MATCH
 from carom.typing import FloatArray, IntArray
 
 MOST_MODES = 10**6  # maximum number of choices of modes that are tried one by one
 MOST_SOLUTIONS = 4096  # maximum number of solutions that are listed
+PATIENCE = 1000  # number of choices of modes that take far less time to try than to compile for
+
+_solutions = Late(kernel.solutions, PATIENCE)
 
 
 def num_modes(space: ContactSpace, *, capped: bool = True) -> int:
     """Count the modes of one contact: 7 in the plane, 4 without caps."""
     k, d = space.directions.shape
-    return int(kernel.num_modes(d, k, capped))
+    return int(interpreted(kernel.num_modes)(d, k, capped))
 
 
 def mode_name(mode: int, directions: FloatArray) -> str:
@@ -34,7 +38,7 @@ def mode_name(mode: int, directions: FloatArray) -> str:
     if mode == 0:
         return "free"
     k, d = directions.shape
-    frictions = int(kernel.num_frictions(d, k))
+    frictions = int(interpreted(kernel.num_frictions)(d, k))
     normal = "compressing" if mode > frictions else "closed"
     friction = (mode - 1) % frictions
     if friction == 0:
@@ -100,7 +104,9 @@ def modes_and_impulses(
     u = np.concatenate([v_c, np.zeros(m) if caps is None else caps])
     found, impulses = np.empty((MOST_SOLUTIONS, m), np.int64), np.empty((MOST_SOLUTIONS, len(v_c)))
     impact = space.A, space.mu, space.directions
-    count = kernel.solutions(*impact, caps is not None, u, MATCH, found, impulses)
+    capped = caps is not None
+    work = num_modes(space, capped=capped) ** m
+    count = _solutions(work, *impact, capped, u, MATCH, found, impulses)
     refuse_too_many(count)
     kept = distinct_rows(impulses[:count] @ space.A, DISTINCT)
     return found[kept], impulses[kept]

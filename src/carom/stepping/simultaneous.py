@@ -8,6 +8,7 @@ import numpy as np
 
 from carom.errors import ImpactNotResolved
 from carom.kernels import simultaneous as kernel
+from carom.kernels.jit import Late, interpreted
 from carom.kernels.tolerances import DEPENDENT, DISTINCT, RESIDUAL
 from carom.stepping import pieces
 from carom.stepping.lcp import impact_lcp, solve_often
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 DIGITS = "some choice of contact modes is too ill-conditioned to be decided in double precision"
 CONTINUUM = "contacts depend on each other, so that outcomes may be ends of a continuum"
 PIVOTING = "the contacts have too many modes to try them all, and outcomes are found by pivoting"
+
+_solutions = Late(kernel.solutions, pieces.PATIENCE)
 
 
 def solve_simultaneous(
@@ -37,7 +40,8 @@ def solve_simultaneous(
     impulses = pieces.modes_and_impulses(space, problem.start, None)[1]
     impulses = impulses[_are_solutions(problem, R, y, impulses)]
     more = np.empty((pieces.MOST_SOLUTIONS, len(R)))
-    count, doubtful = kernel.solutions(R, space.mu, space.directions, y, more)
+    work = pieces.num_modes(space, capped=False) ** space.num_contacts
+    count, doubtful = _solutions(work, R, space.mu, space.directions, y, more)
     pieces.refuse_too_many(count)
     # What the Delassus matrix resolves comes first; the rest is lost in its rounding.
     found = np.concatenate([impulses, more[:count]])
@@ -67,10 +71,12 @@ def _are_solutions(
 ) -> BoolArray:
     """Return which impulses (n, c) obey the law in full, and raise no energy."""
     space = problem.space
+    # A few calls, not worth to compile.
+    violation = interpreted(kernel.violation)
     after = y + impulses @ R
     energy = np.einsum("ni,ni->n", after, after) <= y @ y + RESIDUAL
     fits = [
-        kernel.violation(R, space.mu, space.directions, own, impulse) <= RESIDUAL
+        violation(R, space.mu, space.directions, own, impulse) <= RESIDUAL
         for own, impulse in zip(after, impulses, strict=True)
     ]
     return energy & np.array(fits, np.bool_)

@@ -55,14 +55,20 @@ class Search:
     start: FloatArray
     q: FloatArray
     deadline: float
+    most_programs: float = np.inf
     num_programs: int = 0
 
     def __post_init__(self) -> None:
         self.vertices = Vertices.of(self.space)
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether no program may be started any more."""
+        return self.num_programs >= self.most_programs or time.monotonic() > self.deadline
+
     def trial(self, cells: SignArray, *, penalty: float = np.inf) -> Trial | None:
         """Solve the program of a word; None if there is no motion or no time."""
-        if time.monotonic() > self.deadline:
+        if self.is_over:
             return None
         self.num_programs += 1
         options = {"penalty": penalty, "deadline": self.deadline}
@@ -126,7 +132,7 @@ class Search:
             if top is not None and top.value > best.value + self.least:
                 best, idle = top, 0
                 waiting.insert(0, (-top.value, -len(seen), top))
-            if time.monotonic() > self.deadline:
+            if self.is_over:
                 break
         return best
 
@@ -158,7 +164,12 @@ def around(cells: SignArray, k: int, point: FloatArray, flips: int) -> list[Sign
 
 
 def improve(
-    space: ContactSpace, start: FloatArray, impulses: FloatArray, q: FloatArray, deadline: float
+    space: ContactSpace,
+    start: FloatArray,
+    impulses: FloatArray,
+    q: FloatArray,
+    deadline: float,
+    most_programs: float = np.inf,
 ) -> Word | None:
     """Improve a motion by changes of its word, until none helps or the deadline passes.
 
@@ -168,8 +179,9 @@ def improve(
         impulses: Dimensionless impulses (n, 2 m) of a legal motion; its end may be missing.
         q: Objective (2 m,): maximize q . (sum of the impulses).
         deadline: Time of `time.monotonic` after which no program is started.
+        most_programs: Maximum number of programs.
     """
-    search = Search(space, start, q, deadline)
+    search = Search(space, start, q, deadline, most_programs)
     cells = words.cells_of_path(space, start, impulses)
     best = search.run(cells[words.approaching(cells)])
     return None if best is None else words.polish(space, start, best.cells, q)

@@ -9,8 +9,9 @@ from typing import final
 import numpy as np
 
 from carom import checks
-from carom.errors import CaromError, InvalidOption, InvalidProblem
+from carom.errors import InvalidProblem
 from carom.kernels import planar as kernels
+from carom.kernels.jit import Late
 from carom.systems.planar_bodies import Body, Frame, Prismatic, Vector2, pair
 from carom.systems.planar_contacts import Contact, DiscContact
 from carom.systems.system import Dynamics, OnePassSystem
@@ -21,6 +22,11 @@ GRAVITY: Vector2 = (0.0, -9.81)
 
 Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
 """Generalized forces (nv,) that act on the joints, as a function of t, q and v."""
+
+PATIENCE = 30
+"""Number of looks at a system before it is compiled for: an impact or two take fewer."""
+
+_look_round = Late(kernels.look_round, PATIENCE)
 
 
 @final
@@ -38,6 +44,7 @@ class PlanarSystem(OnePassSystem):
 
     Attributes:
         contact_pairs: What may touch what; `contacts` are their names. The rest is as given.
+        tree: The system as arrays, for kernels.
 
     Examples:
         A box of 2 kg, half a metre above the floor.
@@ -76,7 +83,8 @@ class PlanarSystem(OnePassSystem):
             raise InvalidProblem("nothing can move: give at least one body a joint")
         names, mu = ([getattr(pair, of) for pair in self.contact_pairs] for of in ("name", "mu"))
         super().__init__(count, count, names, mu)
-        self._tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
+        self._kind = np.dtype(np.float64), (count,)
+        self.tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
 
     def velocity_map(self, q: ArrayLike) -> FloatArray:
         """Return the identity, (nq, nv), whatever `q`."""
@@ -84,33 +92,33 @@ class PlanarSystem(OnePassSystem):
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Return -Σ m g·c, with c the bodies' centres of mass [J]."""
-        placed = zip(self.bodies, self.frames(q).values(), strict=True)
-        return -float(
-            sum(body.mass * np.dot(self.gravity, frame.point(body.com)) for body, frame in placed)
-        )
+        return float(kernels.potential_energy(self.tree, self._vector("q", q)))
 
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         """Return everything at one state and time, from one pass over the bodies."""
-        n, m = self.nv, len(self.contact_pairs)
-        q = self._checked("q", q)
-        rates = np.zeros(n) if v is None else self._checked("v", v)
-        pose, bias, J = self._place(q, rates)
-        M, force = np.empty((n, n)), np.empty(n)
-        kernels.inertia(self._tree, pose, bias, J, M, force)
-        phi, J_n, J_t = np.empty(m), np.empty((m, n)), np.empty((m, n))
-        contact_bias = np.empty((m, 2))
-        wrong = kernels.touch(self._tree, rates, pose, bias, J, phi, J_n, J_t, contact_bias)
+        q = self._vector("q", q)
+        rates = np.zeros(self.nv) if v is None else self._vector("v", v)
+        n, m = self.nv, len(self.contacts)
+        M, force, phi, bias = np.empty((n, n)), np.empty(n), np.empty(m), np.empty((m, 2))
+        J_n, J_t = np.empty((m, n)), np.empty((m, n))
+        frames = np.empty((len(self.bodies) + 2, 3, 2 + n))
+        wrong = _look_round(1, self.tree, q, rates, frames, M, force, phi, J_n, J_t, bias)
+        if wrong == m:
+            checks.vector("q", q, self.nv)
+            checks.vector("v", rates, self.nv)
         if wrong >= 0:
             raise InvalidProblem(
                 f"contact {self.contacts[wrong]!r} has no normal: the centres of its discs coincide"
             )
+        here = Dynamics(M, force, phi, J_n, J_t[:, None], bias)
         if self.inputs is not None:
-            force += self._checked("inputs", self.inputs(t, q, rates), InvalidProblem)
-        return Dynamics(M, force, phi, J_n, J_t[:, None, :], contact_bias)
+            given = self.inputs(t, q, rates)
+            here.force[:] += checks.vector("inputs", given, self.nv, InvalidProblem)
+        return here
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
         """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
-        return self._place(self._checked("q", q), np.zeros(self.nv))[0][:, :3]
+        return np.asarray(kernels.poses(self.tree, checks.vector("q", q, self.nv)))
 
     def frames(self, q: ArrayLike) -> dict[str, Frame]:
         """Return every body's frame at `q`, by name."""
@@ -119,23 +127,13 @@ class PlanarSystem(OnePassSystem):
             for body, (x, y, angle) in zip(self.bodies, self.body_poses(q), strict=True)
         }
 
-    def _place(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        b = len(self.bodies)
-        pose, bias, J = np.empty((b, 4)), np.empty((b, 2)), np.empty((b, 3, self.nv))
-        kernels.place(self._tree, q, v, pose, bias, J)
-        return pose, bias, J
-
-    def _checked(
-        self, name: str, value: ArrayLike, error: type[CaromError] = InvalidOption
-    ) -> FloatArray:
-        # A short way for arrays: motions ask many thousand times.
-        if (
-            isinstance(value, np.ndarray)
-            and (value.dtype, value.shape) == (np.float64, (self.nv,))
-            and np.isfinite(value).all()
-        ):
-            return np.ascontiguousarray(value)
-        return checks.vector(name, value, self.nv, error)
+    def _vector(self, name: str, value: ArrayLike) -> FloatArray:
+        """Return a vector (nv,), or refuse what came, but for an array that is not finite."""
+        # A short way for arrays: motions ask many thousand times. Read-only ones, as a scene's, are
+        # copied, since kernels would be compiled once more for them.
+        if isinstance(value, np.ndarray) and (value.dtype, value.shape) == self._kind:
+            return np.ascontiguousarray(value) if value.flags.writeable else value.copy()
+        return checks.vector(name, value, self.nv)
 
 
 def _arrays(
@@ -143,41 +141,36 @@ def _arrays(
 ) -> kernels.Tree:
     """Lay a system out for the kernels."""
     index = {body.name: i for i, body in enumerate(bodies)}
-    joints = [joint for body in bodies for joint in body.joints]
-    discs = [contact if isinstance(contact, DiscContact) else None for contact in contacts]
-    planes = [None if isinstance(contact, DiscContact) else contact.plane for contact in contacts]
-    none = (0.0, 0.0)
-    return kernels.Tree(
-        parent=np.array(
-            [kernels.WORLD if body.parent is None else index[body.parent] for body in bodies]
-        ),
-        placement=_pairs(body.placement for body in bodies),
-        first_joint=np.cumsum([0] + [len(body.joints) for body in bodies]),
-        com=_pairs(body.com for body in bodies),
-        mass=np.array([body.mass for body in bodies]),
-        inertia=np.array([body.inertia for body in bodies]),
-        joint=np.where(
-            [isinstance(joint, Prismatic) for joint in joints], kernels.PRISMATIC, kernels.REVOLUTE
-        ),
-        axis=_pairs(joint.axis if isinstance(joint, Prismatic) else none for joint in joints),
-        body=np.array([index[contact.disc.body] for contact in contacts], dtype=np.int64),
-        center=_pairs(contact.disc.center for contact in contacts),
-        radius=np.array([contact.disc.radius for contact in contacts], dtype=np.float64),
-        other=np.array(
-            [index[pair.other.body] if pair else kernels.WORLD for pair in discs], dtype=np.int64
-        ),
-        other_center=_pairs(
-            plane.point if plane else pair.other.center if pair else none
-            for plane, pair in zip(planes, discs, strict=True)
-        ),
-        other_radius=np.array([pair.other.radius if pair else 0.0 for pair in discs]),
-        normal=_pairs(plane.normal if plane else none for plane in planes),
-        gravity=np.array(gravity),
-    )
+    rows = [
+        (
+            kernels.WORLD if body.parent is None else index[body.parent],
+            *(len(body.joints), *body.placement, *body.com, body.mass, body.inertia),
+        )
+        for body in bodies
+    ]
+    joints = [
+        (kernels.PRISMATIC, *joint.axis)
+        if isinstance(joint, Prismatic)
+        else (kernels.REVOLUTE, 0.0, 0.0)
+        for body in bodies
+        for joint in body.joints
+    ]
+    pairs = [
+        (
+            *(index[contact.disc.body], *contact.disc.center, contact.disc.radius),
+            *(
+                (index[contact.other.body], *contact.other.center, contact.other.radius, 0.0, 0.0)
+                if isinstance(contact, DiscContact)
+                else (kernels.WORLD, *contact.plane.point, 0.0, *contact.plane.normal)
+            ),
+        )
+        for contact in contacts
+    ]
+    return kernels.Tree(_table(rows, 8), _table(joints, 3), _table(pairs, 10), np.array(gravity))
 
 
-def _pairs(vectors: Iterable[Vector2]) -> FloatArray:
-    return np.array(list(vectors), dtype=np.float64).reshape(-1, 2)
+def _table(rows: Iterable[tuple[float, ...]], width: int) -> FloatArray:
+    return np.array(list(rows), dtype=np.float64).reshape(-1, width)
 
 
 def _check_tree(bodies: tuple[Body, ...]) -> None:

@@ -178,7 +178,14 @@ class System(ABC):
             gap_tolerance: A contact touches if its gap is at most this, either way [m].
             without_collision: Let contacts at rest act although nothing collides.
         """
-        here = self.dynamics(q)
+        return self.impact_at(
+            self.dynamics(q), v, gap_tolerance, without_collision=without_collision
+        )
+
+    def impact_at(
+        self, here: Dynamics, v: ArrayLike, gap_tolerance: float, *, without_collision: bool = False
+    ) -> ImpactProblem:
+        """Gather the touching contacts into an impact, as `impact_problem`, from known dynamics."""
         touching = self._touching(here.phi, gap_tolerance)
         return ImpactProblem(
             M=here.M,
