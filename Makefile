@@ -4,6 +4,8 @@
 PYTHON ?= python3
 # More options for pytest, e.g. make test ARGS="-k lemke -x"
 ARGS ?=
+# A browser for test-browser, where it is not on the path.
+export CHROMIUM ?=
 # How much pip says; make PIP_FLAGS= ... shows all of it.
 PIP_FLAGS ?= -qq
 
@@ -15,7 +17,7 @@ PYTEST := -m pytest -q -n auto
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-engines test-minimal test-wheel test-lowest test-all coverage check \
+.PHONY: help demo test test-browser test-engines test-minimal test-wheel test-lowest test-all coverage check \
   format bench docs clean distclean FORCE
 
 help: ## Say what each target does
@@ -30,6 +32,11 @@ test: .venv/.stamp-test ## Run the tests that are not slow and need no physics e
 
 test-engines: .venv-engines/.stamp-engines ## Run the tests that need MuJoCo, Pinocchio or Drake
 	@.venv-engines/bin/python $(PYTEST) --engines $(ARGS)
+
+test-browser: .venv/.stamp-browser ## Run the tests of the explorer's page in Chromium
+	@[ -n "$$CHROMIUM" ] || command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  echo 'No Chromium: apt-get install chromium, or name one: make test-browser CHROMIUM=...' >&2; exit 1; }
+	@.venv/bin/python -m pytest -q --browser tests/browser $(ARGS)
 
 test-minimal: .venv-minimal/.stamp-minimal ## Run the tests that need no extra, without any extra
 	@cd / && $(CURDIR)/.venv-minimal/bin/python -W error -c 'import carom'
@@ -46,7 +53,7 @@ test-lowest: .venv-lowest/.stamp-lowest ## Run the tests with the lowest version
 test-all: .venv/.stamp-test .venv-engines/.stamp-engines ## Run all tests, slow ones too, everywhere
 	@.venv/bin/python $(PYTEST) -m "" $(ARGS)
 	@.venv-engines/bin/python $(PYTEST) -m "" --engines $(ARGS)
-	@$(MAKE) --no-print-directory test-minimal test-wheel test-lowest
+	@$(MAKE) --no-print-directory test-browser test-minimal test-wheel test-lowest
 
 coverage: .venv/.stamp-coverage ## Measure which lines the tests run, compiled kernels left out
 	@rm -f .coverage
@@ -86,22 +93,23 @@ $(addsuffix /.stamp-python,.venv .venv-engines .venv-lowest .venv-minimal): FORC
 	  $(@D)/bin/python $(PIP) install -U -c constraints.txt pip hatchling && echo '$(VERSION)' > $@; }
 
 # What pip installs: extras of carom, as its users get them, and groups for work on it.
-ENGINES := drake,exact,gymnasium,pinocchio,plots,tables
+ENGINES := drake,exact,gymnasium,pinocchio,plots,sweeps,tables,viser
 .venv/.stamp-demo: WANTED := -e '.[exact,plots]'
-.venv/.stamp-test: WANTED := -e '.[exact,plots,tables]' --group test
-.venv/.stamp-coverage: WANTED := -e '.[exact,plots,tables]' --group coverage
-.venv/.stamp-check: WANTED := -e '.[exact,plots,tables]' --group check
+.venv/.stamp-test: WANTED := -e '.[dask,exact,explore,plots,tables]' --group test
+.venv/.stamp-browser: WANTED := -e '.[dask,exact,explore,plots,tables]' --group browser
+.venv/.stamp-coverage: WANTED := -e '.[dask,exact,explore,plots,tables]' --group coverage
+.venv/.stamp-check: WANTED := -e '.[dask,exact,explore,plots,sweeps,tables,viser]' --group check
 .venv/.stamp-docs: WANTED := -e . --group docs
 .venv/.stamp-wheel: WANTED := -e . --group wheel
 .venv-minimal/.stamp-minimal: WANTED := -e . --group test
 .venv-engines/.stamp-engines: WANTED := -e '.[$(ENGINES)]' --group engines
 .venv-engines/.stamp-bench: WANTED := -e '.[$(ENGINES)]' --group bench
-.venv-lowest/.stamp-lowest: WANTED := -e '.[exact,plots,tables]' --group test
+.venv-lowest/.stamp-lowest: WANTED := -e '.[dask,exact,explore,plots,tables]' --group test
 .venv-lowest/.stamp-lowest: CONSTRAINTS := constraints-lowest.txt
 .venv-lowest/.stamp-lowest: constraints-lowest.txt
 
 .SECONDEXPANSION:
-$(addprefix .venv/.stamp-,demo test coverage check docs wheel) .venv-minimal/.stamp-minimal \
+$(addprefix .venv/.stamp-,demo test browser coverage check docs wheel) .venv-minimal/.stamp-minimal \
 $(addprefix .venv-engines/.stamp-,engines bench) .venv-lowest/.stamp-lowest: \
   pyproject.toml constraints.txt $$(@D)/.stamp-python
 	@echo 'Installing for $(@F:.stamp-%=%) into $(@D) ...'

@@ -2,6 +2,7 @@
 
 - HYPOTHESIS_PROFILE=explore looks for new counterexamples; the default tries the same ones always.
 - Tests that need a physics engine run with `--engines`, and only those do then.
+- Tests that need a browser are in tests/browser and run with `--browser`.
 - An optional package that is missing fails a test, or skips it with `--skip-missing-extras`.
 """
 
@@ -16,9 +17,24 @@ from hypothesis import settings
 import carom
 
 ROOT = Path(__file__).parent
-OPTIONAL = {"PIL", "dask", "gmpy2", "matplotlib", "pandas", "ppl", "xarray"}
+OPTIONAL = {
+    "PIL",
+    "distributed",
+    "gmpy2",
+    "matplotlib",
+    "pandas",
+    "ppl",
+    "websockets",
+    "xarray",
+    "zarr",
+}
 # Rooms of which every file needs an optional package, in src as in tests.
-ROOMS = {"exhibits": "matplotlib", "plots": "matplotlib", "reach": "ppl"}
+ROOMS = {
+    "exhibits": "matplotlib",
+    "explorer": "websockets",
+    "plots": "matplotlib",
+    "reach": "ppl",
+}
 
 # Examples in docstrings whose answer, but no error, depends on an optional package.
 EXAMPLES = {
@@ -49,6 +65,9 @@ def pytest_addoption(parser):
         "--engines", action="store_true", help="run the tests that need a physics engine, only"
     )
     group.addoption(
+        "--browser", action="store_true", help="collect the tests that need a browser, too"
+    )
+    group.addoption(
         "--skip-missing-extras",
         action="store_true",
         help="skip what needs an optional package that is not installed",
@@ -62,7 +81,7 @@ def rooms(path):
 
 def needs_engine(path):
     """Return whether all in a file needs an engine; single tests have the marker `engines`."""
-    return "adapters" in rooms(path) or path.name == "test_robots.py"
+    return "adapters" in rooms(path) or path.name in ("test_robots.py", "robot.py")
 
 
 def is_missing(path):
@@ -81,6 +100,8 @@ def pytest_ignore_collect(collection_path, config):
     """Leave out what could not even be imported, where that was asked for."""
     if needs_engine(collection_path):
         return None if config.getoption("engines") else True
+    if "browser" in rooms(collection_path) and not config.getoption("browser"):
+        return True
     if config.getoption("skip_missing_extras") and is_missing(collection_path):
         return True
     return None

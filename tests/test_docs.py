@@ -54,6 +54,14 @@ def run_page(path):
         yield block, printed.getvalue(), shown
 
 
+def without_events(text):
+    """Return a text without numbers of events, which depend on the rounding of a compiler.
+
+    A search goes on from the better of two motions, and rounding decides between equals.
+    """
+    return re.sub(r"^  events .*$", "  events", text, flags=re.MULTILINE)
+
+
 def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
@@ -78,7 +86,9 @@ def test_page_runs_and_prints_what_it_shows(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block, printed, shown in run_page(path):
         # A block without a text block after it only has to run.
-        assert shown in (None, printed), f"{name_of(path)}, block at line {block.line}"
+        if shown is not None:
+            where = f"{name_of(path)}, block at line {block.line}"
+            assert without_events(printed) == without_events(shown), where
 
 
 def quoted(text):

@@ -1,5 +1,9 @@
 """ImpactProblem: what it accepts, what it refuses and how it says so, and its few questions."""
 
+import copy
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -131,3 +135,69 @@ def test_refuses_masses_whose_products_overflow(mass):
     fields = {"J_n": [[0, 1]], "J_t": [[1, 0]], "mu": 0.5, "v_pre": [0, -1]}
     with pytest.raises(carom.InvalidProblem, match="M: expected a diagonal between"):
         carom.ImpactProblem(M=mass * np.eye(2), **fields)
+
+
+def _random_problem(rng, m, d, nv):
+    root = rng.normal(size=(nv, nv))
+    J = rng.normal(size=(m, 1 + d, nv))
+    return carom.ImpactProblem(
+        root @ root.T + np.eye(nv), J[:, 0], J[:, 1:], rng.uniform(0.0, 1.0, m), rng.normal(size=nv)
+    )
+
+
+def _derived(problem):
+    space = problem.space
+    arrays = (problem.J, problem.impulse_to_velocity, problem.start, space.A, space.mu)
+    return (*arrays, space.velocity_unit, space.impulse_unit, problem.energy_norm)
+
+
+@pytest.mark.parametrize(("m", "d", "nv"), [(1, 1, 2), (2, 1, 3), (5, 1, 4), (4, 2, 18), (3, 2, 6)])
+def test_what_is_derived_is_what_linear_algebra_says(m, d, nv):
+    problem = _random_problem(np.random.default_rng(m + nv), m, d, nv)
+    space, J = problem.space, problem.J
+    inverse = np.linalg.inv(problem.M)
+    norm = np.sqrt(problem.v_pre @ problem.M @ problem.v_pre)
+    size = np.sqrt(np.diag(J @ inverse @ J.T)[:: 1 + d])
+    units = np.repeat(norm * size, 1 + d)
+    assert np.allclose(problem.impulse_to_velocity, inverse @ J.T)
+    assert np.allclose(space.A, J @ inverse @ J.T * norm**2 / np.outer(units, units))
+    assert np.array_equal(space.A, space.A.T)
+    assert np.allclose(space.velocity_unit * space.impulse_unit, norm**2)
+    assert np.allclose(problem.start, J @ problem.v_pre / units)
+    assert np.isclose(problem.energy_norm, norm)
+
+
+def _tiny(problem):
+    """Return a velocity whose square vanishes, for which the quick pass gives up."""
+    return replace(problem, v_pre=1e-170 * problem.v_pre)
+
+
+def _asymmetric(problem):
+    """Return a mass matrix with rounding errors."""
+    error = np.where(np.tri(problem.num_velocities, k=-1) > 0.0, 1e-14, 0.0)
+    return replace(problem, M=(1.0 + error) * problem.M)
+
+
+@pytest.mark.parametrize("change", [_tiny, _asymmetric])
+def test_unusual_numbers_are_derived_as_usual_ones(change):
+    problem = _random_problem(np.random.default_rng(3), 3, 2, 7)
+    other = change(problem)
+    assert np.allclose(other.space.A, problem.space.A)
+    assert np.allclose(other.start, problem.start)
+    assert np.array_equal(other.J, problem.J)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+@pytest.mark.parametrize("change", [lambda problem: problem, _tiny, _asymmetric])
+def test_copies_derive_the_same_bits(copied, change):
+    """So that a draw does not depend on the process in which it is made."""
+    problem = change(_random_problem(np.random.default_rng(4), 3, 1, 5))
+    twin = copied(problem)
+    assert twin == problem
+    for mine, theirs in zip(_derived(problem), _derived(twin), strict=True):
+        assert np.array_equal(mine, theirs)
+    with pytest.raises(ValueError, match="read-only"):
+        twin.M[0, 0] = 1.0
+    assert np.array_equal(*(carom.Routh().draw_velocity(each, 1) for each in (problem, twin)))

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from carom import plots as plots
     from carom import scenes as scenes
+    from carom import sweeps as sweeps
     from carom import systems as systems
     from carom.errors import (
         CaromError as CaromError,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from carom.errors import (
         UnknownScene as UnknownScene,
     )
+    from carom.explorer.run import explore as explore
     from carom.extremes.extreme import Extreme as Extreme
     from carom.extremes.extreme import Extremes as Extremes
     from carom.extremes.worst_case import worst_case as worst_case
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from carom.outcomes.sampled import SampledSet as SampledSet
     from carom.paper.compliant.law import Compliant as Compliant
     from carom.problem import ImpactProblem as ImpactProblem
+    from carom.sweeps.run import sweep as sweep
     from carom.systems.system import System as System
 
 __version__ = "0.1.0.dev0"
@@ -90,6 +93,7 @@ _NAMES = {
         "NotResolvedExactly",
         "UnknownScene",
     ),
+    "carom.explorer.run": ("explore",),
     "carom.extremes.extreme": ("Extreme", "Extremes"),
     "carom.extremes.worst_case": ("worst_case",),
     "carom.guarantees.report": ("Guarantees", "check"),
@@ -111,13 +115,14 @@ _NAMES = {
     "carom.outcomes.sampled": ("SampledSet",),
     "carom.paper.compliant.law": ("Compliant",),
     "carom.problem": ("ImpactProblem",),
+    "carom.sweeps.run": ("sweep",),
     "carom.systems.system": ("System",),
 }
 """Public names by the module where they live. They are loaded on first use, so that importing carom
 is quick; a line here and one above, for type checkers, make a name public."""
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
-_HOMES |= {room: f"carom.{room}" for room in ("plots", "scenes", "systems")}
+_HOMES |= {room: f"carom.{room}" for room in ("plots", "scenes", "sweeps", "systems")}
 
 __all__ = sorted(_HOMES)
 

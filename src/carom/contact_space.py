@@ -8,7 +8,7 @@ contact velocities by A lambda, whatever the robot looks like.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Self
 
 import numpy as np
@@ -28,6 +28,11 @@ def friction_directions(d: int, k: int) -> FloatArray:
         return np.array([[1.0], [-1.0]])
     if k > MOST_DIRECTIONS:
         raise InvalidProblem(f"num_directions: expected at most {MOST_DIRECTIONS}, got {k:,}")
+    return _directions_in_space(k).copy()
+
+
+@cache
+def _directions_in_space(k: int) -> FloatArray:
     angles = 2.0 * np.pi * np.arange(k) / k
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
@@ -61,7 +66,7 @@ class ContactSpace:
         root = np.sqrt(own)
         scale = np.repeat(1.0 / root, width)
         norm = norm if norm > 0.0 else 1.0
-        return cls(A * np.outer(scale, scale), mu, directions, norm * root, norm / root)
+        return cls(A * np.outer(scale, scale), mu.copy(), directions, norm * root, norm / root)
 
     @property
     def num_contacts(self) -> int:

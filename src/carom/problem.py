@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -13,15 +13,25 @@ from carom import checks, notebook
 from carom.contact_space import ContactSpace, friction_directions
 from carom.errors import InvalidProblem
 from carom.io import Saved
+from carom.kernels.contact_coordinates import (
+    DOUBTFUL,
+    LARGEST_JACOBIAN,
+    LARGEST_MASS,
+    to_contact_coordinates,
+)
+from carom.kernels.jit import Late
 from carom.kernels.tolerances import COLLIDING, SYMMETRY
 from carom.typing import ArrayLike, BoolArray, FloatArray
 
-LARGEST_MASS = 1e100
-LARGEST_JACOBIAN = 1e60
-"""Largest allowed entries, and the inverse of the smallest; beyond, J M^-1 J^T may overflow."""
-
 MOST_DIRECTIONS = 1000
 """Maximum number of friction directions; an LCP has at least as many variables per contact."""
+
+PATIENCE = 100_000
+"""Number of products, roughly, in problems that are posed before compiling pays: 0.1 s of them."""
+
+_write_coordinates = Late(to_contact_coordinates, PATIENCE)
+
+ARRAYS = ("M", "J_n", "J_t", "mu", "v_pre")
 
 MOST_NAMES = 6
 """Maximum number of contacts that a repr names."""
@@ -99,33 +109,32 @@ class ImpactProblem(Saved):
         *,
         without_collision: bool = False,
     ) -> None:
-        velocity = _floats("v_pre", v_pre)
-        if velocity.ndim != 1 or len(velocity) == 0:
-            raise _wrong("v_pre", "a vector (nv,)", velocity)
-        nv = len(velocity)
-        mass, normal = _floats("M", M), _floats("J_n", J_n)
-        _blame_velocity(mass, normal, velocity)
-        normal = _normal_jacobian(normal, nv)
-        m = len(normal)
-        given: dict[str, Any] = {
-            "M": _mass_matrix(mass, nv),
-            "J_n": normal,
-            "J_t": _tangent_jacobian(J_t, m, nv),
-            "mu": _friction(mu, m),
-            "v_pre": velocity,
-            "contacts": _contact_names(contacts, m),
-            "num_directions": checks.integer(
-                "num_directions", num_directions, 3, MOST_DIRECTIONS, InvalidProblem
-            ),
-            "without_collision": _without_collision(without_collision),
-        }
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(velocity @ given["M"] @ velocity):
-                raise InvalidProblem("v_pre: expected a finite kinetic energy, got one that is not")
-        for name, value in given.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        arrays = _shaped(M, J_n, J_t, mu, v_pre)
+        k = checks.integer("num_directions", num_directions, 3, MOST_DIRECTIONS, InvalidProblem)
+        known = _in_contact_coordinates(arrays, k)
+        if not known:
+            arrays["M"] = _checked(**arrays)
+            # Perhaps M was not quite symmetric.
+            known = _in_contact_coordinates(arrays, k)
+        self._hold(
+            arrays,
+            contacts=_contact_names(contacts, len(arrays["mu"])),
+            num_directions=k,
+            without_collision=_without_collision(without_collision),
+            **known,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy, of which all that is derived has the same bits."""
+        # In C order and writable, as kernels are compiled for.
+        arrays = {name: np.array(state[name], order="C") for name in ARRAYS}
+        self._hold({**state, **arrays}, **_in_contact_coordinates(arrays, state["num_directions"]))
+
+    def _hold(self, fields_: dict[str, Any], **others: Any) -> None:
+        """Set all attributes, which is quicker at once, and make arrays read-only."""
+        for name in ARRAYS:
+            fields_[name].setflags(write=False)
+        vars(self).update(fields_, **others)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ImpactProblem):
@@ -171,6 +180,8 @@ class ImpactProblem(Saved):
         """Return the number of tangential dimensions d: 1 in the plane, 2 in space."""
         return self.J_t.shape[1]
 
+    # What is derived is known from the checks, unless a number is unusual.
+
     @cached_property
     def J(self) -> FloatArray:
         """Return the contact Jacobian (m (1 + d), nv), contact by contact, normal first."""
@@ -199,14 +210,19 @@ class ImpactProblem(Saved):
     @cached_property
     def stays(self) -> bool:
         """Return whether nothing happens, because no contact approaches or may act."""
-        return not self.without_collision and not self.is_colliding(self.v_pre)
+        return not self.without_collision and not self._collides
 
     @cached_property
     def starts_at_rest(self) -> bool:
         """Return whether contacts at rest must start this impact, because none approaches."""
-        return self.without_collision and not self.is_colliding(self.v_pre)
+        return self.without_collision and not self._collides
 
     @property
+    def _collides(self) -> bool:
+        """Return whether a contact approaches at the start."""
+        return min(self.start[:: self.space.width].tolist()) < 0.0
+
+    @cached_property
     def energy_norm(self) -> float:
         """Return |v_pre|_M = sqrt(v_pre^T M v_pre) [sqrt(J)]."""
         # Scaled first: the square of a tiny velocity is zero.
@@ -255,23 +271,85 @@ class ImpactProblem(Saved):
 
 
 def _wrong(field: str, expected: str, value: FloatArray) -> InvalidProblem:
+    # A missing array has no shape, but is no number either.
+    checks.finite(field, value, InvalidProblem)
     return InvalidProblem(f"{field}: expected {expected}, got an array of shape {value.shape}")
 
 
-def _floats(field: str, value: ArrayLike) -> FloatArray:
-    return checks.floats(field, value, InvalidProblem)
-
-
-def _blame_velocity(mass: FloatArray, normal: FloatArray, velocity: FloatArray) -> None:
-    """Raise an error that names v_pre if M and J_n agree on another number of velocities."""
+def _shaped(
+    M: ArrayLike, J_n: ArrayLike, J_t: ArrayLike, mu: ArrayLike, v_pre: ArrayLike
+) -> dict[str, FloatArray]:
+    """Return arrays of the right shapes, by their names."""
+    velocity = checks.numbers("v_pre", v_pre, InvalidProblem)
+    mass = checks.numbers("M", M, InvalidProblem)
+    normal = checks.numbers("J_n", J_n, InvalidProblem)
+    tangent = checks.numbers("J_t", J_t, InvalidProblem)
+    friction = checks.numbers("mu", mu, InvalidProblem)
+    if velocity.ndim != 1 or len(velocity) == 0:
+        raise _wrong("v_pre", "a vector (nv,)", velocity)
+    nv = len(velocity)
     agreed = {*mass.shape, *normal.shape[1:]}
-    if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {len(velocity)}:
+    if (mass.ndim, normal.ndim, len(agreed)) == (2, 2, 1) and agreed != {nv}:
         raise _wrong("v_pre", f"({agreed.pop()},) to go with M and J_n", velocity)
+    if normal.ndim == 2 and len(normal) == 0:
+        raise InvalidProblem("J_n: expected at least one contact, got none")
+    if normal.ndim != 2 or normal.shape[1] != nv:
+        raise _wrong("J_n", f"(m, {nv}) to go with v_pre", normal)
+    if mass.shape != (nv, nv):
+        raise _wrong("M", f"({nv}, {nv}) to go with v_pre", mass)
+    m, given = len(normal), tangent
+    if tangent.ndim == 2:
+        tangent = tangent[:, None, :]
+    if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
+        expected = f"({m}, {nv}), ({m}, 1, {nv}) or ({m}, 2, {nv}) to go with J_n"
+        raise _wrong("J_t", expected, given)
+    if friction.shape not in ((), (m,)):
+        raise _wrong("mu", f"one number or ({m},)", friction)
+    if friction.ndim == 0:
+        friction = np.full(m, friction)
+    return {"M": mass, "J_n": normal, "J_t": tangent, "mu": friction, "v_pre": velocity}
 
 
-def _mass_matrix(matrix: FloatArray, nv: int) -> FloatArray:
-    if matrix.shape != (nv, nv):
-        raise _wrong("M", f"({nv}, {nv}) to go with v_pre", matrix)
+def _in_contact_coordinates(arrays: dict[str, FloatArray], k: int) -> dict[str, Any]:
+    """Return what is derived of valid arrays, by its names; nothing if they may be invalid."""
+    mu, (m, d, nv) = arrays["mu"], arrays["J_t"].shape
+    c = m * (1 + d)
+    J, response = np.empty((c, nv)), np.empty((c, nv))
+    A, units, start = np.empty((c, c)), np.empty((2, m)), np.empty(c)
+    root = np.empty((nv, nv))
+    given = *arrays.values(), root, J, response, A, units, start
+    norm = float(_write_coordinates(c * nv * (c + nv), *given))
+    if norm == DOUBTFUL:
+        return {}
+    # A copy, since a problem's array is read-only: kernels would be compiled for that as well.
+    space = ContactSpace(A, mu.copy(), friction_directions(d, k), *units)
+    derived = {"J": J, "impulse_to_velocity": response.T, "space": space, "start": start}
+    return {**derived, "energy_norm": norm}
+
+
+def _checked(
+    M: FloatArray, J_n: FloatArray, J_t: FloatArray, mu: FloatArray, v_pre: FloatArray
+) -> FloatArray:
+    """Return the mass matrix, or raise an error that says what is wrong with a value."""
+    for name, array in zip(ARRAYS, (M, J_n, J_t, mu, v_pre), strict=True):
+        checks.finite(name, array, InvalidProblem)
+    if not J_n.any(axis=1).all():
+        raise InvalidProblem(
+            f"J_n: expected rows that are not all zero, got zero in row "
+            f"{J_n.any(axis=1).argmin()}; no motion opens or closes that contact"
+        )
+    _check_sizes("J_n", J_n)
+    M = _mass_matrix(M)
+    _check_sizes("J_t", J_t)
+    if (mu < 0.0).any():
+        raise InvalidProblem(f"mu: expected numbers >= 0, got {mu.min():.3g}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(v_pre @ M @ v_pre):
+            raise InvalidProblem("v_pre: expected a finite kinetic energy, got one that is not")
+    return M
+
+
+def _mass_matrix(matrix: FloatArray) -> FloatArray:
     asymmetry = np.abs(matrix - matrix.T).max()
     if asymmetry > SYMMETRY * np.abs(matrix).max():
         raise InvalidProblem(
@@ -279,10 +357,10 @@ def _mass_matrix(matrix: FloatArray, nv: int) -> FloatArray:
             f"{asymmetry:.3g}"
         )
     matrix = 0.5 * (matrix + matrix.T)
-    smallest = np.linalg.eigvalsh(matrix)[0]
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
+        smallest = np.linalg.eigvalsh(matrix)[0]
         raise InvalidProblem(
             f"M: expected a positive definite matrix, got one with eigenvalue {smallest:.3g}"
         ) from None
@@ -293,21 +371,6 @@ def _mass_matrix(matrix: FloatArray, nv: int) -> FloatArray:
             f"numbers from {extremes[0]:.3g} to {extremes[1]:.3g}; choose other units"
         )
     return matrix
-
-
-def _normal_jacobian(normal: FloatArray, nv: int) -> FloatArray:
-    if normal.ndim == 2 and len(normal) == 0:
-        raise InvalidProblem("J_n: expected at least one contact, got none")
-    if normal.ndim != 2 or normal.shape[1] != nv:
-        raise _wrong("J_n", f"(m, {nv}) to go with v_pre", normal)
-    empty = np.flatnonzero(~normal.any(axis=1))
-    if len(empty):
-        raise InvalidProblem(
-            f"J_n: expected rows that are not all zero, got zero in row {empty[0]}; "
-            f"no motion opens or closes that contact"
-        )
-    _check_sizes("J_n", normal)
-    return normal
 
 
 def _check_sizes(field: str, jacobian: FloatArray) -> None:
@@ -322,38 +385,22 @@ def _check_sizes(field: str, jacobian: FloatArray) -> None:
         )
 
 
-def _tangent_jacobian(J_t: ArrayLike, m: int, nv: int) -> FloatArray:
-    tangent = _floats("J_t", J_t)
-    if tangent.ndim == 2:
-        tangent = tangent[:, None, :]
-    if tangent.ndim != 3 or tangent.shape[::2] != (m, nv) or tangent.shape[1] not in (1, 2):
-        expected = f"({m}, {nv}), ({m}, 1, {nv}) or ({m}, 2, {nv}) to go with J_n"
-        raise _wrong("J_t", expected, np.asarray(J_t))
-    _check_sizes("J_t", tangent)
-    return tangent
-
-
-def _friction(mu: ArrayLike, m: int) -> FloatArray:
-    friction = _floats("mu", mu)
-    if friction.shape not in ((), (m,)):
-        raise _wrong("mu", f"one number or ({m},)", friction)
-    if (friction < 0.0).any():
-        raise InvalidProblem(f"mu: expected numbers >= 0, got {friction.min():.3g}")
-    return np.array(np.broadcast_to(friction, (m,)))
-
-
 def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
     if isinstance(contacts, str):
         contacts = (contacts,)
     if contacts is None:
         alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         return tuple(alphabet[i] if m <= len(alphabet) else f"C{i + 1}" for i in range(m))
-    names = tuple(contacts) if isinstance(contacts, Iterable) else (contacts,)
+    names: tuple[Any, ...]
+    try:
+        names = tuple(contacts)
+    except TypeError:
+        names = (contacts,)
     if len(names) != m or not all(isinstance(name, str) and name for name in names):
         raise InvalidProblem(f"contacts: expected {m} names, got {names!r}")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InvalidProblem(f"contacts: expected different names, got {repeated[0]!r} repeatedly")
+    if len(set(names)) < m:
+        repeated = min(name for name in names if names.count(name) > 1)
+        raise InvalidProblem(f"contacts: expected different names, got {repeated!r} repeatedly")
     return names
 
 

@@ -323,7 +323,9 @@ def test_defaults_are_fair_to_mujoco(name):
     """Stiff, damped and brief, it picks one of the outcomes, in the energy norm |v|_M."""
     model, data = landing(name)
     problem = impact_problem(model, data)
-    outcomes = carom.Routh(num_samples=2**12).resolve(problem)
+    # Few motions of Walker2d stop heels and toes all at once; in space, samples take much longer.
+    count = 2**14 if problem.num_tangents == 1 else 2**12
+    outcomes = carom.Routh(num_samples=count).resolve(problem)
     v = engine_outcome(model, data)
     away = 2.0 * problem.kinetic_energy(outcomes.v_post - v).min()
     assert away**0.5 < 4e-3 * (2.0 * problem.kinetic_energy(problem.v_pre)) ** 0.5

@@ -10,6 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "robots"
 EXAMPLES = {path.stem: path for path in sorted(FOLDER.glob("*_landing.py"))}
+FILES = EXAMPLES | {"landing_map": FOLDER / "landing_map.py"}
 
 
 def slow(robot):
@@ -18,7 +19,7 @@ def slow(robot):
 
 def load(name):
     """Import an example from its file."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES[name])
+    spec = importlib.util.spec_from_file_location(name, FILES[name])
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -62,6 +63,23 @@ def test_quadruped(robot, tmp_path):
     # It cannot move all of its feet on their own: four feet are corners of one plane.
     lifts = stiff.v_post @ stiff.problem.J_n.T
     assert np.linalg.matrix_rank(lifts, tol=1e-6) == 3
+
+
+def test_landing_map(tmp_path, monkeypatch):
+    """Left and right are alike; held legs are never as good as legs that yield."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.chdir(tmp_path)
+    example = load("landing_map")
+    # Functions of this module are in no file that a worker could import: no processes.
+    data = example.main("solo12", "map.png", "out", "3", workers=1)
+    assert (tmp_path / "map.png").read_bytes()[1:4] == b"PNG"
+    assert bool((data.status == 1).all())
+    for name in example.MEASURES:
+        left, right = (data[name].sel(sideways=side).values for side in (1.0, -1.0))
+        np.testing.assert_allclose(left, right, rtol=0.2)
+    # Enough friction stops feet dead if legs yield, and never if they are held.
+    stopped = data.foot_speed.sel(sideways=0.0, mu=1.2, method="nearest")
+    assert float(stopped.sel(legs="yield")) < 0.05 < float(stopped.sel(legs="held"))
 
 
 @pytest.mark.parametrize("robot", ["g1", slow("talos")])

@@ -33,7 +33,7 @@ def test_commands(offers):
 
 
 def test_options(offers):
-    assert offers("outcomes", "ramone", "--se") == {"--seed", "--selection"}
+    assert offers("outcomes", "ramone", "--se") == {"--seed", "--selection", "--set"}
     assert {"--json", "--quiet", "--debug", "--help"} <= offers("check", "--")
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -121,7 +122,9 @@ class TestOut:
         command = [sys.executable, "-c", code, "outcomes", "disk-stack", "--law", "routh"]
         command += ["--threads", "1", "--samples", "10_000_000", "--out", str(tmp_path / "out")]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(command, **pipes) as process:
+        # What runs in the background of a shell ignores interrupts, and so would what it starts.
+        heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        with subprocess.Popen(command, preexec_fn=heeds, **pipes) as process:
             assert process.stdout.readline() == b"begun\n"
             time.sleep(1.0)
             process.send_signal(signal.SIGINT)

@@ -120,11 +120,13 @@ def test_rocking_block_in_closed_form():
 def test_dimensions_are_those_of_samples_of_that_kind(name):
     problem = carom.scenes.load(name).problem
     exact = ambiguity(resolve(problem))
-    sampled = carom.Routh(2**15).resolve(problem)
-    # Searches come so close to rest that the tolerance of kinds decides; the rest is clear.
+    # Of 10,000 samples, one slides at B of RAMone.
+    sampled = carom.Routh(2**18).resolve(problem)
+    # With RAMone's friction of 1e5, contacts that push in turns divide the velocities by thousands
+    # each time, so that one sample in ten is so close to rest that the tolerance of kinds decides.
     size = np.abs(sampled.v_post @ problem.J.T) / problem.energy_norm
     clear = ((size < 1e-11) | (size > 1e-7)).all(axis=1)
-    assert clear.mean() > 0.75
+    assert clear.mean() > 0.9
     v_post = sampled.v_post[clear]
     words = np.array(describe_kinds(problem, v_post))
     assert set(words) == {kind.words for kind in exact.kinds}

@@ -305,14 +305,17 @@ def test_other_contacts_neither_approach_nor_gain_energy(independent, v_pre):
 def test_every_complete_set_is_checked_before_it_is_returned(monkeypatch, spoiled, reason):
     """As if the search had gone wrong: the block's outcomes are moved down, or made too fast."""
     from carom.reach.inclusion import Inclusion
+    from carom.reach.rational import integers
 
     problem = carom.scenes.load("rocking-block", speed=1.0).problem
-    velocity = Inclusion.velocity
+    velocity_of = Inclusion.velocity_of
 
-    def wrong(self, y):
-        v = spoiled(np.array([float(x) for x in velocity(self, y)]))
-        return [mpq(float(x)) for x in v]
+    def wrong(self, numbers, divisor):
+        above, below = velocity_of(self, numbers, divisor)
+        v = spoiled(np.array([float(mpq(x, below)) for x in above]))
+        *spoiled_above, spoiled_below = integers([*(mpq(float(x)) for x in v), mpq(1)])
+        return spoiled_above, spoiled_below
 
-    monkeypatch.setattr(Inclusion, "velocity", wrong)
+    monkeypatch.setattr(Inclusion, "velocity_of", wrong)
     with pytest.raises(carom.NotResolvedExactly, match=reason):
         resolve(problem)

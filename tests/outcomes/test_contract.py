@@ -11,6 +11,7 @@ import pytest
 import carom
 from carom.outcomes.outcome_set import Projection
 from carom.outcomes.points import PointSet
+from tests.reference.impact_problems import random_problem
 
 TINY = 1e-9
 
@@ -38,6 +39,11 @@ CASES = {
         carom.ImpactProblem(
             np.diag([2.0, 2.0, 0.1]), [[0, 1, 0.3]], [[1, 0, 0.2]], 0.4, [1, -1, 0]
         ),
+    ),
+    # Ten independent velocities, whose outer set has thousands of vertices.
+    "many-velocities": (
+        carom.RouthExact(max_seconds=0.2, on_budget="outer", num_samples=100),
+        random_problem(np.random.default_rng(5), 5, 1, nv=10, mu=0.5, duplicates=False),
     ),
     "nothing-happens": (
         carom.RouthExact(),
@@ -276,6 +282,22 @@ def test_laws_and_problems_compare_copy_and_pickle(law):
         assert again == problem
         assert hash(again) == hash(problem)
         assert again != dataclasses.replace(problem, mu=0.123)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_a_drawn_velocity_is_the_end_of_a_drawn_path(law, problem):
+    if not law.resolve(problem).is_complete and isinstance(law, carom.RouthExact):
+        with pytest.raises(carom.ImpactNotResolved):
+            law.draw_velocity(problem, rng=0)
+        return
+    for rng in range(3):
+        seed = int(np.random.default_rng(rng).integers(2**53 - 1))
+        v = law.draw_velocity(problem, rng=rng)
+        np.testing.assert_allclose(v, law.draw_path(problem, seed).v[-1], rtol=0.0, atol=1e-12)
+    generator = np.random.default_rng(5)
+    again = np.random.default_rng(5)
+    assert np.array_equal(law.draw_velocity(problem, generator), law.draw_velocity(problem, again))
 
 
 def test_repr_of_a_law_shows_what_differs_from_its_defaults():

@@ -4,6 +4,7 @@ A new function needs a drawing here, by its own name or with a dash and a word a
 """
 
 import io
+import tempfile
 from dataclasses import replace
 from functools import cache
 
@@ -150,6 +151,17 @@ def _sweep(ax):
     return sweeps.plot_sweep(sweep, ax, exact=exact, label="angle [deg]")
 
 
+@cache
+def measured(*names):
+    """Return a measure of a block over some parameters."""
+    values = {"mu": [0.2, 0.6, 1.0], "height": [1.0, 2.0], "width": [0.5, 1.0]}
+    law = carom.Routh(num_samples=16)
+    with tempfile.TemporaryDirectory() as folder:
+        over = {name: values[name] for name in names}
+        how = {"law": law, "units": {"mu": "1", "height": "m", "width": "m"}, "workers": 1}
+        return carom.sweep("rocking-block", over, ["ambiguity"], out=folder, **how).load()
+
+
 DRAWINGS = {
     "plot_outcomes": _on_ax(_every_law),
     "plot_outcomes-exact": _on_ax(_exact_alone),
@@ -166,6 +178,15 @@ DRAWINGS = {
     ),
     "plot_spread": _on_ax(_spread),
     "plot_extremes": _on_ax(lambda ax: plots.plot_extremes(extremes(), ax), (0.25, 0.4, 0.7, 0.56)),
+    "plot_measure": _on_ax(lambda ax: plots.plot_measure(measured("mu").ambiguity, ax)),
+    "plot_measure-map": _on_ax(
+        lambda ax: plots.plot_measure(measured("mu", "height").ambiguity, ax),
+        (0.2, 0.4, 0.65, 0.56),
+    ),
+    "plot_parallel": _on_ax(
+        lambda ax: plots.plot_parallel(measured("mu", "height", "width").ambiguity, ax),
+        (0.2, 0.4, 0.65, 0.56),
+    ),
     "plot_sweep": _on_ax(_sweep, (0.2, 0.4, 0.65, 0.56)),
     "outcomes_overview": lambda: plots.outcomes_overview(
         laws("compass-gait")["outcomes"],

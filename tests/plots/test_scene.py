@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 import carom
 from carom.plots import plot_scene
-from carom.plots.scene import contact_points, view_of
 from carom.systems import FLOOR, Body, Disc, HalfPlane, PlanarSystem, PlaneContact, System
+from carom.systems.views import contact_points, view_of
 
 
 @pytest.fixture

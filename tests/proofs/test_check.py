@@ -141,7 +141,8 @@ def test_each_line_of_the_proof_is_named():
     none = (Fraction(0),) * 2
     lines = {
         "kind": {"kind": "energy"},
-        "separation: expected numbers >= 0": {"separation": (Fraction(-1),)},
+        "separation: expected numbers >= -lifts": {"separation": (Fraction(-1),)},
+        "lifts: expected": {"lifts": (Fraction(-1),)},
         "velocity: .* contact A": {"velocity": (Fraction(1), Fraction(0))},
         "bound: smaller": {"velocity": none, "separation": none[:1]},
         "direction: expected 2": {"direction": none[:1]},

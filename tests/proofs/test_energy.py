@@ -17,9 +17,11 @@ from carom.proofs import (
     prove_by_energy,
     prove_by_phases,
     prove_energy,
+    tighten,
     tightest,
 )
 from tests.reference.impact_problems import numbered_pair, numbered_triple, random_problem
+from tests.reference.set_checks import known_outcomes
 
 NUMBERS = (
     "kept",
@@ -46,13 +48,6 @@ def reached_share(problem, v_post):
     return problem.kinetic_energy(v_post).max() / problem.kinetic_energy(problem.v_pre)
 
 
-def exact_set(problem):
-    try:
-        return carom.RouthExact(max_seconds=1.0).resolve(problem)
-    except carom.NotResolvedExactly as error:
-        pytest.skip(error.reason)
-
-
 def ball(v_pre, mu):
     return carom.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], mu, v_pre)
 
@@ -61,7 +56,7 @@ def ball(v_pre, mu):
 @pytest.mark.parametrize("number", range(12))
 def test_bounds_hold_for_exact_sets_of_two_contacts(number):
     problem = numbered_pair(number)
-    outcomes = exact_set(problem)
+    outcomes = known_outcomes(problem)
     prover = prover_of(problem)
     assert prover.kept_share**2 >= reached_share(problem, outcomes.v_post) - 1e-9
     for d in problem.J:
@@ -115,6 +110,21 @@ def test_where_no_energy_is_proved_the_proof_is_another():
     assert hurried == prove_by_phases(box, box.J[1])
 
 
+def test_certificates_are_tightened_in_turn_and_kept_without_time():
+    problem = carom.scenes.load("box-wall").problem
+    prover = Prover(problem)
+    first = [prover.prove(row) for row in problem.J]
+    assert tighten(prover, first, 0.0) == first
+    better = tighten(prover, first, 60.0)
+    for before, after in zip(first, better, strict=True):
+        check(problem, after)
+        assert after.direction == before.direction
+        assert after.bound <= before.bound
+    size = np.linalg.norm(prover.whiten(problem.J), axis=1) * problem.energy_norm
+    gains = np.array([float(a) - float(b) for a, b in zip(first, better, strict=True)]) / size
+    assert gains.max() > 0.01
+
+
 def test_jammed_and_coinciding_contacts():
     walls = carom.ImpactProblem(
         np.eye(2), [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], np.zeros((3, 2)), 0.5, [0.0, -1.0]
@@ -140,7 +150,7 @@ def _damage(rng, certificate):
 def test_forged_certificates_are_refused_or_true():
     rng, refused = np.random.default_rng(1), 0
     for problem in (numbered_pair(1), carom.scenes.load("box-wall").problem):
-        most = problem.energy_norm**2 * reached_share(problem, exact_set(problem).v_post)
+        most = problem.energy_norm**2 * reached_share(problem, known_outcomes(problem).v_post)
         proved = tightest(prover_of(problem), problem.J[1])
         assert proved.kept
         for _ in range(60):

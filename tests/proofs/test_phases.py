@@ -11,6 +11,7 @@ import carom
 from carom.errors import InvalidCertificate
 from carom.proofs import Certificate, check, is_valid, prove, prove_by_phases
 from tests.reference.impact_problems import numbered_pair, numbered_triple, random_problem
+from tests.reference.set_checks import known_outcomes
 
 NUMBERS = ("bound", "direction", "separation", "velocity", "pieces", "slopes", "units")
 
@@ -20,18 +21,11 @@ def largest(problem, direction):
     return np.sqrt(direction @ np.linalg.solve(problem.M, direction)) * problem.energy_norm
 
 
-def exact_set(problem):
-    try:
-        return carom.RouthExact(max_seconds=1.0).resolve(problem)
-    except carom.NotResolvedExactly as error:
-        pytest.skip(error.reason)
-
-
 @pytest.mark.needs("ppl")
 @pytest.mark.parametrize("number", range(20))
 def test_bounds_hold_for_exact_sets_of_two_contacts(number):
     problem = numbered_pair(number)
-    outcomes = exact_set(problem)
+    outcomes = known_outcomes(problem)
     for d in [*problem.J, *-problem.J]:
         proved = prove_by_phases(problem, d)
         check(problem, proved)
@@ -43,7 +37,7 @@ def test_bounds_hold_for_exact_sets_of_two_contacts(number):
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall", "ramone", "compass-gait"])
 def test_bounds_hold_for_scenes(name):
     problem = carom.scenes.load(name).problem
-    outcomes = exact_set(problem)
+    outcomes = known_outcomes(problem)
     for d in [*problem.J, *-problem.J]:
         proved = prove_by_phases(problem, d)
         check(problem, proved)
@@ -101,7 +95,7 @@ def test_forged_certificates_are_refused_or_true():
     rng, refused, accepted = np.random.default_rng(1), 0, 0
     for number in (0, 1, 2, 3):
         problem = numbered_pair(number)
-        outcomes = exact_set(problem)
+        outcomes = known_outcomes(problem)
         for d in problem.J:
             proved = prove_by_phases(problem, d)
             for _ in range(40):

@@ -11,12 +11,11 @@ from gmpy2 import mpq
 
 import carom
 from carom.errors import InvalidCertificate
+from carom.proofs.certificate import digest_of
 from carom.reach.certificate import (
     CoverCertificate,
     certify,
     check,
-    problem_digest,
-    waiting_parts,
 )
 from carom.reach.flow import vertices
 from carom.reach.search import pose
@@ -43,9 +42,10 @@ def certified(name, steps=10**6, row=0):
     """Return a problem and the certificate of the largest value of one contact velocity."""
     problem, search = searched(name, steps)
     direction = search.flow.inclusion.rows[row]
-    proof = Unfinished.of(search).bound(direction, time.monotonic() + 5.0)
+    state = Unfinished.of(search)
+    proof = state.bound(direction, time.monotonic() + 5.0)
     cover = {cell: [node.reached for node in nodes] for cell, nodes in search.known.items()}
-    return problem, certify(problem, cover, proof, waiting_parts(search), **OPTIONS)
+    return problem, certify(problem, cover, state, [proof], **OPTIONS)[0]
 
 
 def is_accepted(problem, certificate):
@@ -181,7 +181,7 @@ def test_a_certificate_belongs_to_one_impact():
         check(other, certificate, AMPLE)
     # Its polyhedra do not fit the other impact either.
     with pytest.raises(InvalidCertificate, match="may leave"):
-        check(other, replace(certificate, problem_digest=problem_digest(other)), AMPLE)
+        check(other, replace(certificate, problem_digest=digest_of(other)), AMPLE)
 
 
 def test_no_time_is_no_proof():
@@ -196,7 +196,7 @@ def test_certificates_are_saved_as_json():
     assert again == certificate
     assert again.digest == certificate.digest
     assert replace(again, bound="1").digest != certificate.digest
-    assert problem_digest(problem) == certificate.problem_digest
+    assert digest_of(problem) == certificate.problem_digest
     for data in ({}, {"cover": 3}, {**certificate.to_dict(), "cover": [[["x"], []]]}):
         with pytest.raises(InvalidCertificate):
             CoverCertificate.from_dict(data)

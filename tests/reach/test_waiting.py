@@ -8,9 +8,10 @@ import pytest
 
 import carom
 from carom.reach.energetic import continued
+from carom.reach.flow import OutOfTime
 from carom.reach.search import pose
 from carom.reach.solve import Budget, solve
-from carom.reach.waiting import bound
+from carom.reach.waiting import Unfinished
 from tests.reference.impact_problems import numbered_triple
 from tests.reference.random_motions import RandomMotions
 from tests.reference.set_checks import AMPLE
@@ -27,6 +28,12 @@ def ends(number):
     return problem.contact_velocity(motions.ends(np.random.default_rng(0), 200)).reshape(-1, 6)
 
 
+def bounds(search, directions):
+    state = Unfinished.of(search)
+    proofs = [state.bound(direction, time.monotonic() + 5.0) for direction in directions]
+    return np.array([float(proof.bound) for proof in proofs])
+
+
 def bounds_after(number, steps, more):
     """Return the bounds (12,) of all contact velocities and their negatives, and the speeds."""
     search = pose(numbered_triple(number), zero=1e-9, grid=1e-14)
@@ -34,8 +41,7 @@ def bounds_after(number, steps, more):
     search = continued(search, AMPLE, search.num_steps + more) if more else search
     assert not search.is_complete
     rows = search.flow.inclusion.rows
-    found = bound(search, [*rows, *-rows], 5.0)
-    return np.array([float(x) for x in found]), np.tile(search.flow.inclusion.speeds, 2)
+    return bounds(search, [*rows, *-rows]), np.tile(search.flow.inclusion.speeds, 2)
 
 
 @pytest.mark.parametrize("more", [0, 100])
@@ -62,7 +68,7 @@ def test_a_complete_search_has_exact_bounds():
     search.run(AMPLE, 10**6)
     rows = search.flow.inclusion.rows
     outcomes = carom.RouthExact(max_seconds=AMPLE).resolve(problem)
-    found = np.array([float(x) for x in bound(search, rows, 1.0)])
+    found = bounds(search, rows)
     assert np.abs(found - outcomes.contact_bounds()[..., 1].ravel()).max() <= 1e-12
 
 
@@ -79,3 +85,22 @@ def test_an_outer_set_keeps_to_its_budget(number):
     slack = ROUNDING * problem.energy_norm
     assert (v_c >= low - slack).all()
     assert (v_c <= high + slack).all()
+
+
+@pytest.mark.parametrize("number", ENDLESS)
+def test_without_time_for_vertices_bounds_come_from_the_start(number, monkeypatch):
+    monkeypatch.setattr("carom.reach.solve.LATE", -1.0)
+    problem = numbered_triple(number)
+    outer = solve(problem, Budget(0.2, 10**6, "outer", 1e-9, 1e-14))
+    low, high = np.moveaxis(outer.contact_bounds(), -1, 0)
+    v_c = ends(number).reshape(-1, 3, 2)
+    slack = ROUNDING * problem.energy_norm
+    assert (v_c >= low - slack).all()
+    assert (v_c <= high + slack).all()
+
+
+def test_after_its_deadline_a_state_has_no_vertices():
+    search = pose(numbered_triple(2), zero=1e-9, grid=1e-14)
+    search.run(AMPLE, 40)
+    with pytest.raises(OutOfTime):
+        Unfinished.of(search, time.monotonic() - 1.0).bound(search.flow.inclusion.rows[0], 0.0)

@@ -22,6 +22,12 @@ FloatArray = NDArray[np.float64]
 ACCURACY = 1e-12
 """Relative, of the integration."""
 
+MOST_PHASES = 100
+"""Phases of slip and rest; a handful is usual."""
+
+ROUNDING = 1e-10
+"""Normal velocity that may be left."""
+
 STOPPED = 1e-13
 """Slip below this, in units of the impact's speed, has ended."""
 
@@ -63,11 +69,15 @@ def round_cone_impulse(
     """
     impulse = np.zeros(3)
     after = v_c
-    while after[0] < -STOPPED and impulse[0] < most - STOPPED:
+    for _ in range(MOST_PHASES):
+        if after[0] >= -STOPPED or impulse[0] >= most - STOPPED:
+            return impulse
         is_slipping = np.linalg.norm(after[1:]) > STOPPED
         act = _slip if is_slipping else _leave_rest
         impulse = impulse + act(A, mu, after, most - impulse[0])
         after = v_c + A @ impulse
+    # With mu = 1000, rounding of friction can move the normal velocity by more than STOPPED.
+    assert after[0] > -ROUNDING
     return impulse
 
 

@@ -117,3 +117,11 @@ def same_set(one, other, size, tol=IMAGE):
         assert other.contains(v, tol * size)
     for v in np.vstack([other.v_post, other.sample(20, rng=0)]):
         assert one.contains(v, tol * size)
+
+
+def known_outcomes(problem):
+    """Return the exact set of an impact, or samples, which are outcomes too, if none is found."""
+    try:
+        return carom.RouthExact(max_seconds=1.0).resolve(problem)
+    except carom.NotResolvedExactly:
+        return carom.Routh().resolve(problem)

@@ -9,6 +9,8 @@ import numpy as np
 
 from carom.checks import positive, vector
 from carom.errors import InvalidProblem
+from carom.kernels import point_jacobians
+from carom.kernels.jit import plain
 from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, OnePassSystem
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -65,7 +67,10 @@ class EngineSystem(OnePassSystem):
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
         options = {"num_directions": num_directions, "without_collision": without_collision}
-        problem = self._gather(here, near, v, **options)
+        names = tuple(self.contacts[i] for i in near)
+        found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
+        v_pre = vector("v", v, self.nv, InvalidProblem)
+        problem = self._gather(here.M, found, v_pre, **options)
         self._warn(q)
         return problem
 
@@ -79,14 +84,11 @@ class EngineSystem(OnePassSystem):
         return self._touching(here.phi, gap_tolerance)
 
     def _gather(
-        self, here: Dynamics, near: IntArray, v: ArrayLike, **options: Any
+        self, M: FloatArray, found: Touching, v_pre: FloatArray, **options: Any
     ) -> ImpactProblem:
-        """Make some contacts of a state, by their numbers (m,), into an impact."""
-        names = tuple(self.contacts[i] for i in near)
-        found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
+        """Make contacts that touch into an impact."""
         names, J_n, J_t, mu = found.in_plane().without_copies()
-        v_pre = vector("v", v, self.nv, InvalidProblem)
-        return ImpactProblem(here.M, J_n, J_t, mu, v_pre, names, **options)
+        return ImpactProblem(M, J_n, J_t, mu, v_pre, names, **options)
 
 
 def tangents(normal: FloatArray) -> FloatArray:
@@ -95,13 +97,7 @@ def tangents(normal: FloatArray) -> FloatArray:
     They are the axes x and y, turned by the shortest turn that takes z to the normal. So they are
     the same in every engine, and change smoothly with the normal but where it points down.
     """
-    x, y, z = normal
-    across = x * x + y * y
-    if z < 0.0 and across < SAME**2:
-        return np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-    # Both are 1 / (1 + z); the other one keeps its digits where the normal points down.
-    a = (1.0 - z) / across if z < 0.0 else 1.0 / (1.0 + z)
-    return np.array([[1.0 - a * x * x, -a * x * y, -x], [-a * x * y, 1.0 - a * y * y, -y]])
+    return np.array(plain(point_jacobians.tangents)(*normal)).reshape(2, 3)
 
 
 class Touching(NamedTuple):
@@ -118,6 +114,9 @@ class Touching(NamedTuple):
         A tangent along which nothing moves has no effect: friction along it does no work and
         changes no velocity.
         """
+        if not np.count_nonzero(self.J_t[:, 1:]):
+            # A planar model, in the usual plane.
+            return Touching(self.names, self.J_n, self.J_t[:, :1], self.mu)
         u, sizes, _ = np.linalg.svd(self.J_t, full_matrices=False)
         if (sizes[:, 1:] > self._small).any():
             return self
@@ -131,22 +130,37 @@ class Touching(NamedTuple):
     def without_copies(self) -> Touching:
         """Return the contacts but for those whose rows and friction another one has as well."""
         kept: list[int] = []
-        small = self._small
-        for i in range(len(self.names)):
-            if not any(self._are_same(i, j, small) for j in kept):
+        small, normals = self._small, self.J_n.tolist()
+        for i, own in enumerate(normals):
+            # Most often some entry differs; Python is quick to find one.
+            alike = [j for j in kept if not _differ(own, normals[j], small)]
+            if not any(self._are_same(i, j, small) for j in alike):
                 kept.append(i)
+        if len(kept) == len(self.names):
+            return self
         names = tuple(self.names[i] for i in kept)
         return Touching(names, self.J_n[kept], self.J_t[kept], self.mu[kept])
 
     @property
     def _small(self) -> float:
-        return SAME * max(float(np.abs(self.J_n).max()), float(np.abs(self.J_t).max()))
+        # For a few contacts, Python is quicker than NumPy.
+        entries = [*self.J_n.ravel().tolist(), *self.J_t.ravel().tolist()]
+        return SAME * max(max(entries), -min(entries))
 
     def _are_same(self, i: int, j: int, small: float) -> bool:
-        """Return whether no velocity tells two contacts apart."""
-        if abs(self.mu[i] - self.mu[j]) > SAME or np.abs(self.J_n[i] - self.J_n[j]).max() > small:
+        """Return whether no velocity tells apart two contacts with the same normal rows."""
+        if abs(self.mu[i] - self.mu[j]) > SAME:
             return False
         # Tangents may be turned against each other: what they measure is the same if their
         # products are.
         one, other = (J.T @ J for J in (self.J_t[i], self.J_t[j]))
         return bool(np.abs(one - other).max() <= small * max(1.0, float(np.abs(one).max())))
+
+
+def _differ(one: list[float], other: list[float], small: float) -> bool:
+    """Return whether two rows differ by more than something small."""
+    # A generator would take longer to begin than this takes to end.
+    for a, b in zip(one, other, strict=True):  # noqa: SIM110
+        if abs(a - b) > small:
+            return True
+    return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import mujoco
 import numpy as np
 
-from carom.adapters.mujoco import apply
 from carom.adapters.mujoco.system import MujocoSystem
 from carom.checks import between, positive
 from carom.errors import ImpactNotResolved, InvalidOption, MissingExtra
@@ -18,6 +18,7 @@ from carom.typing import FloatArray
 
 try:
     import gymnasium
+    from gymnasium.envs.mujoco import MujocoEnv
     from gymnasium.utils import RecordConstructorArgs
 except ModuleNotFoundError as error:
     raise MissingExtra(
@@ -27,7 +28,6 @@ except ModuleNotFoundError as error:
 
 __all__ = ["ReplacedImpact", "SetValuedImpacts"]
 
-LARGEST_SEED = 2**53 - 1
 STEP = "_step_mujoco_simulation"
 """The method of a MuJoCo environment that steps MuJoCo."""
 
@@ -74,8 +74,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         env: A MuJoCo environment of Gymnasium, or a wrapper around one.
         probability: Probability that an impact is replaced, from 0 to 1. With 0 the environment is
             what it was, to the last bit.
-        law: Law whose `draw_path` draws; `Routh()` if not given. `Routh(selection="lemke")` is
-            several times as fast where many contacts touch in space, and may miss outcomes.
+        law: Law whose `draw_velocity` draws; `Routh()` if not given.
         seed: Seed of the draws. `reset(seed=...)` sets it anew. The environment's own random
             numbers are others, though it has the same seed.
         gap_tolerance: Largest gap of a contact that touches [m].
@@ -176,6 +175,15 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         if self._probability == 0.0:
             self._plain(ctrl, n_frames)
             return
+        base = self._base
+        if type(base)._step_mujoco_simulation is MujocoEnv._step_mujoco_simulation:
+            # Of its steps but the last, only MuJoCo's own matters.
+            model, data, step = base.model, base.data, mujoco.mj_step
+            data.ctrl[:] = ctrl
+            for _ in range(n_frames - 1):
+                self._replace()
+                step(model, data)
+            n_frames = 1
         for _ in range(n_frames):
             self._replace()
             self._plain(ctrl, 1)
@@ -183,12 +191,17 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     def _replace(self) -> None:
         """Draw a new velocity if an impact begins here."""
         data, system = self._base.data, self.system
-        here, near, hits = system._approaching(data, self._gap_tolerance, self._speed)
-        colliding = frozenset(system.contacts[i] for i in hits)
-        self._left &= colliding
-        if len(near) < 2 or not colliding - self._left:
+        # One contact alone matters only if MuJoCo was left to stop it.
+        fewest = 1 if self._left else 2
+        found = system._approaching(data, self._gap_tolerance, self._speed, fewest)
+        if found is None:
+            self._left = frozenset()
             return
-        problem = system._gather(here, near, data.qvel)
+        colliding = found.hits
+        self._left &= colliding
+        if len(found.touching.names) < 2 or not colliding - self._left:
+            return
+        problem = system._gather(found.M, found.touching, data.qvel)
         if problem.num_contacts < 2:
             return
         if not (self._rng.random() < self._probability and self._draw(problem)):
@@ -197,16 +210,15 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     def _draw(self, problem: ImpactProblem) -> bool:
         """Set a velocity that the law draws; return whether there is one."""
         try:
-            path = self._law.draw_path(problem, int(self._rng.integers(LARGEST_SEED)))
+            v_post = self._law.draw_velocity(problem, self._rng)
         except ImpactNotResolved:
             return False
-        v_post = path.v[-1]
-        before, after = (problem.kinetic_energy(v) for v in (problem.v_pre, v_post))
+        share = float(v_post.dot(problem.M.dot(v_post))) / problem.energy_norm**2
         time = float(self._base.data.time)
         self._impacts.append(
-            ReplacedImpact(time, problem.contacts, problem.v_pre, v_post, 1.0 - after / before)
+            ReplacedImpact(time, problem.contacts, problem.v_pre, v_post, 1.0 - share)
         )
-        apply(self._base.data, v_post)
+        self._base.data.qvel[:] = v_post
         return True
 
 

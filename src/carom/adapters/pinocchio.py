@@ -20,8 +20,9 @@ from carom.adapters.half_space import (
     names_of,
     shape_points,
 )
+from carom.adapters.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
-from carom.typing import FloatArray
+from carom.typing import ArrayLike, FloatArray
 
 try:
     import pinocchio as pin
@@ -33,6 +34,10 @@ except ModuleNotFoundError as error:
 __all__ = ["ContactPoint", "HalfSpace", "PinocchioSystem", "collision_points"]
 
 FREE_FLYER = "JointModelFreeFlyer"
+
+
+MOMENT = 1e-6
+"""Half the step of the central difference that gives velocities to draw [s]."""
 
 
 class PinocchioSystem(HalfSpaceSystem):
@@ -137,6 +142,67 @@ class PinocchioSystem(HalfSpaceSystem):
         """Return which velocities are those of the floating base; none if it is fixed."""
         floats = self._model.njoints > 1 and self._model.joints[1].shortname() == FREE_FLYER
         return slice(0, 6 if floats else 0)
+
+    def solids(self) -> list[Solid]:
+        """Return a skeleton, for drawing: a sphere per joint, and links to the joints before it.
+
+        Points that may touch are joined to their joint as well.
+        """
+        starts, ends = self._bones(self.neutral)
+        lengths = np.linalg.norm(ends - starts, axis=1)
+        radius = 0.12 * float(np.median(lengths[lengths > 0.0])) if lengths.any() else 0.05
+        shape: Any = {"vertices": NO_VERTICES, "faces": NO_FACES, "color": (0.55, 0.62, 0.7)}
+        joints = [
+            Solid(name, "sphere", np.array([radius, 0.0, 0.0]), **shape)
+            for name in list(self._model.names)[1:]
+        ]
+        bones = [
+            Solid(f"link {i}", "capsule", np.array([0.6 * radius, 0.5 * length, 0.0]), **shape)
+            for i, length in enumerate(lengths)
+        ]
+        return joints + bones
+
+    def placements(self, q: ArrayLike) -> FloatArray:
+        """Return the poses (n, 4, 4) of all solids at a configuration."""
+        starts, ends = self._bones(q)
+        joints = [pose(place.translation, place.rotation) for place in list(self._data.oMi)[1:]]
+        return np.array(joints + [pose_along(*pair) for pair in zip(starts, ends, strict=True)])
+
+    def contact_places(self, q: ArrayLike) -> FloatArray:
+        """Return where contacts are (m, 3) [m]."""
+        self._place(q)
+        places = [
+            self._data.oMf[_frame_id(self._model, point.frame)].act(point.offset)
+            - point.radius * self.ground.normal
+            for point in self.points
+        ]
+        return np.array(places)
+
+    def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return the velocities (m, 3) of the points in contact, or of their spheres' centres."""
+        # For drawing only, where central differences are more than enough.
+        before, after = (self.contact_places(self.moved(q, v, t)) for t in (-MOMENT, MOMENT))
+        return (after - before) / (2.0 * MOMENT)
+
+    def moved(self, q: ArrayLike, v: ArrayLike, seconds: float) -> FloatArray:
+        """Return the configuration (nq,) that a constant velocity leads to."""
+        step = seconds * np.asarray(v, dtype=np.float64)
+        return np.asarray(pin.integrate(self._model, self._checked(q), step), dtype=np.float64)
+
+    def _place(self, q: ArrayLike) -> None:
+        """Move joints and frames to a configuration."""
+        pin.forwardKinematics(self._model, self._data, self._checked(q))
+        pin.updateFramePlacements(self._model, self._data)
+
+    def _bones(self, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the ends (n, 3) of lines from joints to those before them, and to contacts."""
+        places = self.contact_places(q)
+        at, parents = [np.array(x.translation) for x in self._data.oMi], self._model.parents
+        frames = [self._model.frames[_frame_id(self._model, x.frame)] for x in self.points]
+        lines = [(at[parents[i]], at[i]) for i in range(1, len(at)) if parents[i] > 0]
+        lines += [(at[f.parentJoint], x) for f, x in zip(frames, places, strict=True)]
+        starts, ends = np.array(lines).transpose(1, 0, 2)
+        return starts, ends
 
     def _velocity_map(self, q: FloatArray) -> FloatArray:
         return np.array(pin.tangentMap(self._model, q)).reshape(self.nq, self.nv)

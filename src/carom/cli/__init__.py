@@ -16,9 +16,21 @@ import click
 from click.shell_completion import get_completion_class, shell_complete
 
 from carom import __version__
-from carom.cli import check, outcomes, reproduce, scenes, show, simulate, worst_case
+from carom.cli import (
+    check,
+    explore,
+    outcomes,
+    reproduce,
+    scenes,
+    show,
+    simulate,
+    sweep,
+    warm_up,
+    worst_case,
+)
 from carom.cli.options import Command, Group
 from carom.errors import CaromError, ImpactNotResolved
+from carom.kernels import announce
 
 NOT_RESOLVED, BAD_INPUT, BUG, INTERRUPTED, CLOSED_PIPE = 1, 2, 70, 130, 141
 
@@ -67,7 +79,17 @@ def group(context: click.Context) -> None:
         context.exit(BAD_INPUT)
 
 
-for _module in (scenes, outcomes, worst_case, check, simulate, reproduce):
+for _module in (
+    scenes,
+    outcomes,
+    worst_case,
+    check,
+    simulate,
+    sweep,
+    explore,
+    reproduce,
+    warm_up,
+):
     group.add_command(_module.command)
 
 COMPLETION = """\
@@ -98,6 +120,8 @@ COMMANDS = group.commands
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    # Progress says it already.
+    announce.be_silent()
     arguments = sys.argv[1:] if argv is None else list(argv)
     if COMPLETE in os.environ:
         return shell_complete(group, {}, "carom", COMPLETE, os.environ[COMPLETE])
@@ -143,7 +167,7 @@ def _run(arguments: list[str]) -> int:
 def _explain(error: BaseException) -> tuple[int, str]:
     """Return an exit code and one line for an error."""
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, "interrupted"
+        return INTERRUPTED, f"interrupted: {error}" if str(error) else "interrupted"
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         see = f"; see: {context.command_path} --help" if context else ""

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from carom.cli.options import FILE, complete_scene_or_file, count, names, numbers, option, positive
+from carom.cli.options import (
+    FILE,
+    assignment,
+    complete_scene_or_file,
+    count,
+    names,
+    none_if_empty,
+    numbers,
+    option,
+    positive,
+)
 from carom.errors import InvalidFile, InvalidOption
 
 if TYPE_CHECKING:
+    from carom.explorer.messages import State
+    from carom.explorer.subjects import Subject
     from carom.problem import ImpactProblem
     from carom.scenes import Scene
 
@@ -43,21 +55,34 @@ GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (UR
 DIRECTIONS = "Number of friction directions in space; default: 8."
 STAND = "Lower the robot until it touches (MJCF); move it until all contacts touch (URDF)."
 
+SET = "Parameter of the scene, e.g. width=0.7; may be given several times."
+FRICTION = "Friction coefficient of one contact, e.g. A=0.3; may be given several times."
+V_PRE = "Velocity before the impact, nv numbers."
+
 SETTINGS = ("gap_tolerance", "num_directions")
 BOTH = ("qpos", "qvel", "stand", *SETTINGS)
 OPTIONS = {
+    "SCENE|FILE": ("parameters", "friction", "v_pre"),
     "--mjcf": ("keyframe", *BOTH),
     "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", *BOTH),
 }
-"""The options that apply to each kind of robot."""
+"""The options that apply to a scene or file, and to each kind of robot."""
+
+
+ROBOTS = ("--mjcf", "--urdf")
 
 
 def takes_an_impact(function: _Function) -> _Function:
     """Declare the argument and options that `load_impact` reads."""
+    change = partial(option, group="Changes of SCENE|FILE")
     robot = partial(option, group="A robot in place of SCENE|FILE")
+    several: Any = {"type": assignment, "multiple": True, "callback": none_if_empty}
     complete: Any = {"required": False, "shell_complete": complete_scene_or_file}
     declarations = [
         click.argument("target", metavar="[SCENE|FILE]", **complete),
+        change("--set", "parameters", metavar="NAME=X", **several, help=SET),
+        change("--friction", metavar="CONTACT=X", **several, help=FRICTION),
+        change("--v-pre", metavar="X,X", type=numbers, help=V_PRE),
         robot("--mjcf", metavar="FILE", type=FILE, help="Model of MuJoCo (needs mujoco)."),
         robot("--urdf", metavar="FILE", type=FILE, help="Robot for Pinocchio (needs pin)."),
         robot("--keyframe", metavar="KEY", help="MJCF: name or number of the state."),
@@ -79,17 +104,24 @@ def takes_an_impact(function: _Function) -> _Function:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What was typed, its title, its impact and, where it is one, the scene."""
+    """What was typed, its title, its impact and, where it is one, the scene.
+
+    The explorer begins with `state`, which holds the changes; `subject` is an impact from a file,
+    and `robot` a system of an engine with its configuration.
+    """
 
     source: str
     title: str
     problem: ImpactProblem
     scene: Scene | None = None
+    state: State | None = None
+    subject: Subject | None = None
+    robot: tuple[Any, Any] | None = None
 
 
 def load_impact(target: str | None, given: dict[str, Any]) -> Target:
     """Find a scene, read a file with an impact, or pose that of a robot."""
-    named = {flag: given[flag[2:]] for flag in OPTIONS if given[flag[2:]] is not None}
+    named = {flag: given[flag[2:]] for flag in ROBOTS if given[flag[2:]] is not None}
     if target is not None:
         named["SCENE|FILE"] = target
     if len(named) != 1:
@@ -98,12 +130,12 @@ def load_impact(target: str | None, given: dict[str, Any]) -> Target:
     ((kind, source),) = named.items()
     refuse_useless(given, OPTIONS, [kind], kind)
     if kind == "SCENE|FILE":
-        return _scene_or_file(source)
+        return _scene_or_file(source, given)
     if not source.is_file():
         raise InvalidOption(f"{kind}: there is no file {str(source)!r}")
     settings = {key: given[key] for key in SETTINGS if given[key] is not None}
-    problem = (_from_mjcf if kind == "--mjcf" else _from_urdf)(source, given, settings)
-    return Target(str(source), source.name, problem)
+    robot, problem = (_from_mjcf if kind == "--mjcf" else _from_urdf)(source, given, settings)
+    return Target(str(source), source.name, problem, robot=robot)
 
 
 def refuse_useless(
@@ -123,32 +155,51 @@ def looks_like_file(target: str) -> bool:
     return target != "" and (path.suffix != "" or path.name != target or path.exists())
 
 
-def _scene_or_file(target: str) -> Target:
-    """Find a scene or read a file; a scene's name wins."""
+def _scene_or_file(target: str, given: dict[str, Any]) -> Target:
+    """Find a scene or read a file, and change it; a scene's name wins."""
     from carom import ImpactProblem, load, scenes
+    from carom.explorer.messages import State
+    from carom.explorer.subjects import GivenSubject, SceneSubject
 
+    parameters, friction = (
+        tuple(sorted(dict(given[key] or ()).items())) for key in ("parameters", "friction")
+    )
     if target in scenes.names() or not looks_like_file(target):
+        state = State(target, parameters, friction, given["v_pre"])
         scene = scenes.load(target)
-        return Target(target, f"{scene.name}: {scene.description}", scene.problem, scene)
+        case = SceneSubject(target).make(state)
+        if case.system is not None and case.q is not None:
+            v = case.problem.v_pre
+            scene = replace(scene, system=case.system, q=case.q, v=v)
+        title = f"{scene.name}: {scene.description}"
+        return Target(target, title, case.problem, scene, state)
     if Path(target).is_dir():
         raise InvalidOption(f"{target}: expected a scene or a file, got a folder")
     problem = load(target)
     if not isinstance(problem, ImpactProblem):
         kind = type(problem).__name__
         raise InvalidFile(f"{target}: expected a file with an ImpactProblem, got a {kind}")
-    return Target(target, Path(target).name, problem)
+    name = Path(target).name
+    state = State(name, parameters, friction, given["v_pre"])
+    subject = GivenSubject(name, "an impact from a file", problem, target)
+    return Target(target, name, subject.make(state).problem, None, state, subject)
 
 
-def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> ImpactProblem:
+Posed = tuple[tuple[Any, Any], "ImpactProblem"]
+"""A system and its configuration, and the impact."""
+
+
+def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> Posed:
     from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
+    system = MujocoSystem(model, data)
     if given["stand"]:
-        data.qpos[:] = MujocoSystem(model, data).stand(data.qpos)
-    return impact_problem(model, data, **settings)
+        data.qpos[:] = system.stand(data.qpos)
+    return (system, data.qpos.copy()), impact_problem(model, data, **settings)
 
 
-def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> ImpactProblem:
+def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> Posed:
     from carom.adapters.pinocchio import PinocchioSystem
 
     if not (given["feet"] or given["shapes"]):
@@ -160,4 +211,4 @@ def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> I
     if given["stand"]:
         q = system.stand(q, joints=True)
     v = [0.0] * system.nv if given["qvel"] is None else given["qvel"]
-    return system.impact_problem(q, v, **settings)
+    return (system, q), system.impact_problem(q, v, **settings)

@@ -103,6 +103,21 @@ def numbers(text: str) -> tuple[float, ...]:
         raise click.BadParameter(f"expected numbers, as in 0,0.5,-1, got {text!r}") from None
 
 
+def assignment(text: str) -> tuple[str, float]:
+    """Read a name and a number with an equals sign between them."""
+    # A contact's name may have one of its own.
+    name, _, number = text.rpartition("=")
+    with suppress(ValueError):
+        if name and math.isfinite(float(number)):
+            return name, float(number)
+    raise click.BadParameter(f"expected a name and a number, as in width=0.7, got {text!r}")
+
+
+def none_if_empty(_context: Any, _option: Any, values: tuple[Any, ...]) -> Any:
+    """Return None for an option that may be given several times and was not given."""
+    return values or None
+
+
 def names(text: str) -> tuple[str, ...]:
     """Read names with commas between them."""
     return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -27,7 +27,8 @@ MIN_WIDTH = 20
 """Text is never wrapped to fewer characters."""
 DPI = 200
 
-Progress = Callable[[int, int], None]
+Progress = Callable[..., None]
+"""Takes what is done, what there is in all and, optionally, what to say of it."""
 Begin = Callable[..., Progress]
 """Begins a part of the work by its name and, if it is not compiling, a hint at what takes long."""
 Writer = Callable[[Path], None]
@@ -54,11 +55,12 @@ def warn(message: str) -> None:
 
 def note(message: str) -> None:
     """Print what was done, if stderr is a terminal."""
-    if _is_watched():
+    if is_watched():
         say(message)
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
+    """Return whether a person sees what is printed on stderr."""
     return not _is_quiet and sys.stderr.isatty()
 
 
@@ -134,8 +136,8 @@ def progress(seconds: Sequence[float] = ()) -> Iterator[Begin]:
     A bar appears on a terminal only. With the expected `seconds` of all parts it runs over the
     whole work, otherwise anew over each part.
     """
-    if not _is_watched():
-        yield lambda _name, _hint="": lambda _done, _total: None
+    if not is_watched():
+        yield lambda _name, _hint="": lambda _done, _total, _text="": None
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
@@ -153,8 +155,10 @@ def progress(seconds: Sequence[float] = ()) -> Iterator[Begin]:
         begun += 1
         if not seconds:
             bar.reset(task, total=None, description=f"{name} ({hint})" if hint else name)
-            update = partial(bar.update, task, description=name)
-            return lambda done, total: update(completed=done, total=total)
+            update = partial(bar.update, task)
+            return lambda done, total, text=name: update(
+                completed=done, total=total, description=text
+            )
         before, own = sum(seconds[: begun - 1]), seconds[begun - 1]
         bar.update(task, completed=before, description=f"{begun} of {len(seconds)}: {name}")
         return lambda done, total: bar.update(task, completed=before + own * done / total)

@@ -16,6 +16,7 @@ from carom.typing import FloatArray
 
 if TYPE_CHECKING:
     from carom.reach.certificate import CoverCertificate
+    from carom.reach.inclusion import Inclusion
 
 AnyCertificate = Union[proofs.Certificate, "CoverCertificate"]
 """Multipliers for all outcomes at once, or polyhedra that motions cannot leave."""
@@ -76,12 +77,18 @@ def _check(
 
 
 def claimed_bound(
-    problem: ImpactProblem, certificate: CoverCertificate, direction: FloatArray
+    problem: ImpactProblem,
+    certificate: CoverCertificate,
+    direction: FloatArray,
+    inclusion: Inclusion | None = None,
 ) -> float:
-    """Return what polyhedra claim of direction . v, rounded up to a float."""
+    """Return what polyhedra claim of direction . v, rounded up to a float.
+
+    The inclusion of the problem is made from it, unless it is given.
+    """
     from carom.reach.certificate import velocity_bound
 
-    bound = velocity_bound(problem, certificate, direction)
+    bound = velocity_bound(problem, certificate, direction, inclusion)
     rounded = float(bound)
     return rounded if rounded >= bound else math.nextafter(rounded, math.inf)
 

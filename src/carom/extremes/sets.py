@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from scipy.optimize import nnls
 
 from carom.extremes.quantity import Quantity
 from carom.laws.routh import Routh
+from carom.outcomes.least_squares import nonnegative_least_squares
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.problem import ImpactProblem
@@ -28,8 +28,13 @@ FIRST_SAMPLES = 32
 """Number of samples that are timed to see how many the time allows."""
 
 
-def exact_path(exact: PolyhedralSet, quantity: Quantity) -> ImpactPath | None:
-    """Return a path to the extreme of the exact set; None for impulses, of which it knows none."""
+def exact_path(
+    exact: PolyhedralSet, quantity: Quantity, known: dict[bytes, ImpactPath]
+) -> ImpactPath | None:
+    """Return a path to the extreme of the exact set; None for impulses, of which it knows none.
+
+    Paths to vertices of the set are kept in `known`.
+    """
     if quantity.impulse_weights.any():
         return None
     v = (
@@ -37,8 +42,9 @@ def exact_path(exact: PolyhedralSet, quantity: Quantity) -> ImpactPath | None:
         if quantity.energy
         else exact.maximizer(quantity.direction)
     )
-    path = exact.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
-    return _without_touch(exact.problem, quantity, path)
+    if v.tobytes() not in known:
+        known[v.tobytes()] = exact.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+    return _without_touch(exact.problem, quantity, known[v.tobytes()])
 
 
 def _without_touch(problem: ImpactProblem, quantity: Quantity, path: ImpactPath) -> ImpactPath:
@@ -84,7 +90,7 @@ def energy_extreme(exact: PolyhedralSet, sign: int) -> FloatArray:
         corners = np.array(polytope.vertices, dtype=np.float64)
         rows = np.vstack([root @ corners.T, np.full(len(corners), TOGETHER * problem.energy_norm)])
         right = np.append(np.zeros(len(root)), TOGETHER * problem.energy_norm)
-        shares = nnls(rows, right)[0]
+        shares = nonnegative_least_squares(rows, right)[0]
         found.append(shares @ corners / shares.sum())
     return np.asarray(min(found, key=lambda v: float(problem.kinetic_energy(v))))
 
@@ -108,7 +114,9 @@ def proved_energy(
 ) -> tuple[float, str]:
     """Return a bound on the energy kept or its negative, and why it holds."""
     if exact is not None:
-        return reached, "the energy of all outcomes is known from the exact set"
+        # Without time for the path to it, a sample may have been reached instead.
+        most = quantity.energy * problem.kinetic_energy(energy_extreme(exact, quantity.energy))
+        return max(reached, float(most)), "the energy of all outcomes is known from the exact set"
     if quantity.energy < 0:
         return 0.0, "the least energy is bounded by zero only"
     before = float(problem.kinetic_energy(problem.v_pre))

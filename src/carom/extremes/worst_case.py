@@ -23,26 +23,28 @@ from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
-from carom.proofs import Certificate, Prover, prove_energy, tightest
-from carom.proofs.certificate import Exact
+from carom.proofs import Certificate, Prover, tighten
 from carom.stepping import ExtremeSearch, nothing_acts
 from carom.typing import ArrayLike
 
 if TYPE_CHECKING:
     from carom.reach.certificate import CoverCertificate
+    from carom.reach.inclusion import Inclusion
 
-FOLLOWING = 0.7
+FOLLOWING = 0.5
 """Share of the time in which all outcomes are followed, if the contacts are few."""
 
-PROVING = 0.05
-"""Share of the time for proofs that are tighter than the quickest, and again for one of how much
-energy is kept, on which they are built."""
+TIGHTENING = 0.35
+"""Share of the time for proofs that are tighter than the quickest."""
 
 SEARCHING = 0.12
 """Share of the time that the search for motions has at least, even if the rest is over."""
 
-GRACE = 0.3
-"""Time for proofs beyond the budget [s]; after it quantities are bounded by energy alone."""
+PROVING = 0.8
+"""Share of the time after which quantities are bounded by energy alone, if there is no proof."""
+
+GRACE = 0.1
+"""Time for paths in exact sets beyond the budget [s]; after it motions are searched for."""
 
 
 @overload
@@ -109,10 +111,7 @@ class _Task:
     max_seconds: float
     seed: int
     begin: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        # About what a proof by phases takes; corrected when one has been made.
-        self._longest_proof = 0.02 * self.problem.num_contacts**2.5
+    _inclusions: dict[tuple[float, float], Inclusion] = field(default_factory=dict)
 
     def run(self) -> list[Extreme]:
         problem = self.problem
@@ -120,11 +119,13 @@ class _Task:
             return [self._unmoved(each) for each in self.asked]
         if not problem.v_pre.any():
             raise nothing_acts(problem)
+        # The quickest proofs come first, so that there is one in any case.
+        basics = [None if each.energy else self._prove(each) for each in self.asked]
         exact, covers = self._follow()
-        basics = [self._prove(each, exact is not None) for each in self.asked]
-        paths = [None if exact is None else exact_path(exact, each) for each in self.asked]
+        self._tighten(basics, exact is not None)
+        paths = self._exact_paths(exact)
         missing = [k for k, path in enumerate(paths) if path is None]
-        for k, path in zip(missing, self._search([self.asked[k] for k in missing]), strict=True):
+        for k, path in zip(missing, self._search(missing, basics), strict=True):
             paths[k] = path
         found = zip(self.asked, paths, basics, covers, strict=True)
         return [self._extreme(*each, exact) for each in found]  # type: ignore[arg-type]
@@ -148,30 +149,34 @@ class _Task:
         directions = np.array([each.direction for each in self.asked])
         return prove_bounds(self.problem, directions, budget)
 
-    def _prove(self, quantity: Quantity, is_proved: bool) -> Certificate | None:
-        """Return a bound by multipliers; None for the energy kept.
-
-        Where polyhedra prove the extreme already, or time is short, a quick proof is enough.
-        """
-        if quantity.energy:
-            return None
-        about, begin = (quantity.direction, quantity.impulse_weights), time.monotonic()
-        if begin > self.begin + self.max_seconds + GRACE:
+    def _prove(self, quantity: Quantity) -> Certificate:
+        """Return a quick bound by multipliers."""
+        about = quantity.direction, quantity.impulse_weights
+        if time.monotonic() > self.begin + PROVING * self.max_seconds:
             return self._prover.prove_by_energy_alone(*about)
-        if is_proved or begin + self._longest_proof > self._end_of_proofs:
-            return self._prover.prove(*about)
-        certificate = tightest(Prover(self.problem, self._kept), *about)
-        self._longest_proof = max(self._longest_proof, time.monotonic() - begin)
-        return certificate
+        return self._prover.prove(*about)
 
-    @cached_property
-    def _kept(self) -> dict[str, Exact]:
-        """Return a proof of how much energy is kept at most, if there is one in time."""
-        return prove_energy(self._prover, PROVING * self.max_seconds)
+    def _tighten(self, basics: list[Certificate | None], is_known: bool) -> None:
+        """Improve bounds by multipliers, where polyhedra do not prove the extremes already."""
+        open_ones = {
+            k: basic
+            for k, (each, basic) in enumerate(zip(self.asked, basics, strict=True))
+            if basic is not None and (not is_known or each.impulse_weights.any())
+        }
+        left = self.begin + (1.0 - SEARCHING) * self.max_seconds - time.monotonic()
+        seconds = min(TIGHTENING * self.max_seconds, left)
+        better = tighten(self._prover, list(open_ones.values()), seconds)
+        for k, certificate in zip(open_ones, better, strict=True):
+            basics[k] = certificate
 
-    @cached_property
-    def _end_of_proofs(self) -> float:
-        return time.monotonic() + 2.0 * PROVING * self.max_seconds
+    def _exact_paths(self, exact: PolyhedralSet | None) -> list[ImpactPath | None]:
+        """Return paths to the extremes of the exact set, as far as there are and time allows."""
+        end = self.begin + self.max_seconds + GRACE
+        known: dict[bytes, ImpactPath] = {}
+        return [
+            None if exact is None or time.monotonic() > end else exact_path(exact, each, known)
+            for each in self.asked
+        ]
 
     @property
     def _rest(self) -> float:
@@ -179,23 +184,26 @@ class _Task:
         left = self.begin + self.max_seconds - time.monotonic()
         return max(left, SEARCHING * self.max_seconds)
 
-    def _search(self, asked: list[Quantity]) -> list[ImpactPath]:
+    def _search(self, numbers: list[int], basics: list[Certificate | None]) -> list[ImpactPath]:
         """Return motions that go far in some quantities."""
-        linear = [each for each in asked if not each.energy]
-        found = iter(self._linear(linear) if linear else [])
+        linear = [k for k in numbers if not self.asked[k].energy]
+        bounds = [float(basic) for k in linear if (basic := basics[k]) is not None]
+        found = iter(self._linear([self.asked[k] for k in linear], bounds) if linear else [])
         return [
-            sampled_energy_path(self.problem, each.energy, self.seed, self._rest)
-            if each.energy
+            sampled_energy_path(self.problem, energy, self.seed, self._rest)
+            if (energy := self.asked[k].energy)
             else next(found)
-            for each in asked
+            for k in numbers
         ]
 
-    def _linear(self, asked: list[Quantity]) -> list[ImpactPath]:
-        """Return motions that go far in some velocities or impulses."""
+    def _linear(self, asked: list[Quantity], bounds: list[float]) -> list[ImpactPath]:
+        """Return motions that go far in some velocities or impulses, which have bounds."""
         problem = self.problem
         units = np.repeat(problem.space.impulse_unit, problem.space.width)
         objectives = np.array([each.objective(problem) * units for each in asked])
-        search = ExtremeSearch(problem.space, problem.start, objectives, self.seed)
+        at_rest = np.zeros(len(problem.J))
+        limits = np.array(bounds) - [each.value(problem, at_rest) for each in asked]
+        search = ExtremeSearch(problem.space, problem.start, objectives, limits, self.seed)
         before = time.monotonic()
         search.warm_up()
         # Compilation is no part of the budget.
@@ -207,10 +215,13 @@ class _Task:
                 "carom.check says of the friction cone",
                 problem,
             )
-        return [
-            ImpactPath.of_impulses(problem, motion.impulses * units, is_straight=True)
-            for motion in search.motions
-        ]
+        # Several quantities may share one motion, which in space has thousands of stretches.
+        motions = {motion.impulses.tobytes(): motion.impulses * units for motion in search.motions}
+        paths = {
+            key: ImpactPath.of_impulses(problem, impulses, is_straight=True)
+            for key, impulses in motions.items()
+        }
+        return [paths[motion.impulses.tobytes()] for motion in search.motions]
 
     def _extreme(
         self,
@@ -228,12 +239,21 @@ class _Task:
         certificate: AnyCertificate | None = basic
         proved, notes = float(basic), tuple[str, ...]()
         if cover is not None and not quantity.impulse_weights.any():
-            claimed = claimed_bound(self.problem, cover, quantity.direction)
+            inclusion = self._inclusion(cover.zero, cover.grid)
+            claimed = claimed_bound(self.problem, cover, quantity.direction, inclusion)
             if claimed < proved:
                 certificate, proved = cover, claimed
         if math.isinf(proved):
             certificate, notes = None, (f"{quantity.name}: no bound: {basic.reason}",)
         return self._make(quantity, path, reached, proved, certificate, notes)
+
+    def _inclusion(self, zero: float, grid: float) -> Inclusion:
+        """Return the inclusion that certificates of all quantities share."""
+        from carom.reach.inclusion import rationalize
+
+        if (zero, grid) not in self._inclusions:
+            self._inclusions[zero, grid] = rationalize(self.problem, zero=zero, grid=grid)
+        return self._inclusions[zero, grid]
 
     @cached_property
     def _prover(self) -> Prover:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carom.outcomes.polytope import nonnegative_least_squares
+from carom.outcomes.least_squares import nonnegative_least_squares
 from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 

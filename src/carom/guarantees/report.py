@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from carom.guarantees.termination import Termination, single_contact_rate, termi
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.laws.routh import Routh
 from carom.laws.routh_exact import RouthExact
+from carom.laws.samples_within import CAUTION, samples_within
 from carom.outcomes.distances import coverage_distance
 from carom.outcomes.holdout import Holdout
 from carom.outcomes.polyhedral import PolyhedralSet
@@ -38,6 +39,8 @@ FEW_SAMPLES, FIRST_SAMPLES, MOST_SAMPLES = 2**4, 2**10, 2**17
 """Samples that are timed first, samples of the first round, and samples at most."""
 GROWTH = 8
 """Factor from one timed number of samples to the next."""
+SPREADING = 0.5
+"""Share of a part's time for samples that show how outcomes differ, in addition."""
 PARTS = 4
 """Parts of a check that share its budget: uniqueness, exact set, largest impulse and samples."""
 
@@ -166,7 +169,8 @@ def check(
     samples = _samples(problem, seed, part)
     worst = worst_impulse(problem, part)
     # Samples that search for extremes show more of the ambiguity than random ones.
-    spread = exact or Routh(min(len(samples), FIRST_SAMPLES), seed=seed).resolve(problem)
+    count = min(len(samples), FIRST_SAMPLES)
+    spread = exact or samples_within(problem, SPREADING * part, count, seed)
     return Guarantees(
         problem=problem,
         step_impulse=step,
@@ -196,16 +200,17 @@ def _extreme_impulse(problem: ImpactProblem, max_seconds: float, seed: int) -> E
 def _samples(problem: ImpactProblem, seed: int, max_seconds: float) -> SampledSet:
     """Sample until few further draws are new, or until about the budget ends."""
     # Once for what is compiled, which is no part of the budget.
-    Routh(num_samples=1, seed=seed).resolve(problem)
+    law = Routh(num_samples=1, seed=seed, extremes=0.0)
+    law.resolve(problem)
     first = FEW_SAMPLES
     while True:
         start = time.perf_counter()
-        bounds = Routh(num_samples=first, seed=seed).resolve(problem).contact_bounds()
+        bounds = replace(law, num_samples=first).resolve(problem).contact_bounds()
         seconds = time.perf_counter() - start
         if first == FIRST_SAMPLES or GROWTH * seconds > max_seconds:
             break
         first = min(GROWTH * first, FIRST_SAMPLES)
-    most = min(MOST_SAMPLES, max(4 * first, int(first * max_seconds / seconds)))
+    most = min(MOST_SAMPLES, max(4 * first, int(first * max_seconds / (CAUTION * seconds))))
     extent = float(np.linalg.norm(bounds[..., 1] - bounds[..., 0]))
     # Where nothing moves, any distance will do.
     epsilon = max(RESOLUTION * extent, 1e-9 * (float(problem.space.velocity_unit.max()) or 1.0))

@@ -16,7 +16,7 @@ import numpy as np
 from carom.contact_space import ContactSpace
 from carom.kernels.pieces import num_frictions
 from carom.kernels.tolerances import MATCH, SINGULAR, VANISHING
-from carom.outcomes.polytope import nonnegative_least_squares
+from carom.outcomes.least_squares import nonnegative_least_squares
 from carom.typing import FloatArray
 
 Modes = tuple[int, ...]

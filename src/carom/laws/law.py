@@ -13,6 +13,16 @@ from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.points import PointSet
 from carom.problem import ImpactProblem
+from carom.typing import FloatArray
+
+NUM_SEEDS = 2**53 - 1
+"""Number of seeds to draw from; every law takes them."""
+
+
+def draw_seed(rng: np.random.Generator | int | None) -> int:
+    """Draw the seed of one outcome."""
+    own = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+    return int(own.integers(NUM_SEEDS))
 
 
 class ImpactLaw(ABC):
@@ -61,6 +71,20 @@ class ImpactLaw(ABC):
             return outcomes.path(int(np.random.default_rng(seed).integers(len(outcomes))))
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
+
+    def draw_velocity(
+        self, problem: ImpactProblem, rng: np.random.Generator | int | None = None
+    ) -> FloatArray:
+        """Draw one post-impact velocity (nv,): the end of a path that `draw_path` draws.
+
+        Args:
+            problem: The impact.
+            rng: Random generator or seed.
+
+        Raises:
+            ImpactNotResolved: No outcome was found; the message says what to try.
+        """
+        return self.draw_path(problem, draw_seed(rng)).v[-1]
 
     def __repr__(self) -> str:
         given = (

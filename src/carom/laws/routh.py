@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from carom import checks, stepping
 from carom.errors import ImpactNotResolved, InvalidOption
-from carom.kernels.tolerances import RESIDUAL
-from carom.laws.law import ImpactLaw
+from carom.laws.law import NUM_SEEDS, ImpactLaw, draw_seed
 from carom.laws.sample_replay import SampleReplay
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
 from carom.typing import ArrayLike, FloatArray, IntArray
-
-JUDGED_AT_ONCE = 2**16
 
 STEP_OPTIONS = ("step_impulse", "max_steps", "draw", "selection", "points", "epsilon")
 """Options of the paper's steps; naming one of them selects these."""
@@ -112,7 +110,7 @@ class Routh(ImpactLaw):
         for name in ("max_steps", "num_threads"):
             if getattr(self, name) is not None:
                 checks.integer(name, getattr(self, name), 1)
-        checks.integer("seed", self.seed, 0, 2**53 - 1)
+        checks.integer("seed", self.seed, 0, NUM_SEEDS)
         for name, known in (("draw", stepping.DRAWS), ("selection", stepping.SELECTIONS)):
             if getattr(self, name) is not None:
                 checks.choice(name, getattr(self, name), known)
@@ -124,7 +122,7 @@ class Routh(ImpactLaw):
             goal = self._goal(self.until)
             object.__setattr__(self, "until", (goal.epsilon, goal.p, goal.delta))
 
-    @property
+    @cached_property
     def takes_steps(self) -> bool:
         """Return whether samples take the paper's steps instead of exact motions."""
         options = (f for f in fields(self) if f.name in STEP_OPTIONS)
@@ -145,24 +143,25 @@ class Routh(ImpactLaw):
         else:
             runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
         totals, statuses, steps = runs
-        finished = statuses == stepping.FINISHED
-        ends = np.flatnonzero(finished)
-        impulses = totals[ends].reshape(len(ends), problem.num_contacts, -1)
+        v_post = stepping.end_velocities(problem, totals, self.num_threads)
+        unfinished = v_post[statuses != stepping.FINISHED]
+        totals, v_post, steps, numbers = stepping.gather_finished(statuses, totals, v_post, steps)
+        impulses = totals.reshape(len(totals), problem.num_contacts, -1)
         stays = problem.stays
         return SampledSet(
             problem=problem,
             law=self._name(),
-            v_post=problem.velocity_after(totals[ends]),
+            v_post=v_post,
             impulse_n=impulses[:, :, 0],
             impulse_t=impulses[:, :, 1:],
-            num_steps=steps[ends].astype(np.int64),
+            num_steps=steps,
             is_complete=stays,
             notes=() if stays else self._notes(sampler),
-            v_unfinished=problem.velocity_after(totals[~finished]),
+            v_unfinished=unfinished,
             unfinished=self._reasons(statuses),
             holdout=holdout,
             step_impulse=None if stays else self._step(problem),
-            numbers=ends,
+            numbers=numbers,
             origin=replace(self, progress=None),
         )
 
@@ -218,10 +217,10 @@ class Routh(ImpactLaw):
         may_fail: bool = False,
     ) -> stepping.Runs:
         """Return runs in N s, with what is not physical marked as failed."""
-        totals *= np.repeat(problem.space.impulse_unit, problem.space.width)
+        stepping.to_newton_seconds(problem, totals, self.num_threads)
         if self.takes_steps:
             # Exact motions are checked one by one as they end.
-            _fail_what_is_not_physical(problem, totals, statuses)
+            stepping.fail_unphysical(problem, totals, statuses, self.num_threads)
         if problem.starts_at_rest and not totals.any():
             raise stepping.nothing_acts(problem)
         if not may_fail and not (statuses == stepping.FINISHED).any():
@@ -268,18 +267,37 @@ class Routh(ImpactLaw):
         Raises:
             ImpactNotResolved: The sample did not end, or contacts at rest must act and cannot.
         """
-        law = replace(self, num_samples=1, seed=seed, progress=None, until=None)
-        if self.points is not None:
-            row = int(np.random.default_rng(seed).integers(len(self.points)))
-            law = replace(law, points=self.points[row : row + 1])
-        replay = law.replay(problem)
+        checks.integer("seed", seed, 0, NUM_SEEDS)
+        if self.takes_steps:
+            law = replace(self, num_samples=1, seed=seed, progress=None, until=None)
+            if self.points is not None:
+                row = int(np.random.default_rng(seed).integers(len(self.points)))
+                law = replace(law, points=self.points[row : row + 1])
+            replay = law.replay(problem)
+        else:
+            replay = SampleReplay(problem, stepping.prepare_motions(problem, seed, 1, 0.0))
         if problem.stays:
             return replay.path(0, 0)
         runs, record = replay.sampler.draw()
-        num_steps = int(law._judge(problem, *runs)[2][0])
+        if self.takes_steps or problem.starts_at_rest or runs[1][0] != stepping.FINISHED:
+            self._judge(problem, *runs)
+        num_steps = int(runs[2][0])
         if num_steps > len(record):
             return replay.path(0, num_steps)
         return replay.path_of(record[:num_steps])
+
+    def draw_velocity(
+        self, problem: ImpactProblem, rng: np.random.Generator | int | None = None
+    ) -> FloatArray:
+        # Without the path, which takes longer to describe than to find.
+        if self.takes_steps or problem.stays:
+            return super().draw_velocity(problem, rng)
+        sampler = stepping.prepare_motions(problem, draw_seed(rng), 1, 0.0)
+        totals, statuses, steps = sampler.draw_end()
+        if statuses[0] != stepping.FINISHED:
+            self._judge(problem, totals, statuses, steps)
+        space = problem.space
+        return problem.velocity_after(totals[0] * np.repeat(space.impulse_unit, space.width))
 
     def sampler(self, problem: ImpactProblem) -> stepping.Sampler:
         """Prepare the kernels for a problem that collides."""
@@ -311,21 +329,6 @@ class Routh(ImpactLaw):
                 f"contacts, or scales that differ by 1e10"
             )
         return tuple(reasons)
-
-
-def _fail_what_is_not_physical(
-    problem: ImpactProblem, impulses: FloatArray, statuses: IntArray
-) -> None:
-    """Mark finished samples as failed that still collide or gained energy, by rounding errors."""
-    limit = problem.kinetic_energy(problem.v_pre) * (1.0 + RESIDUAL)
-    for start in range(0, len(statuses), JUDGED_AT_ONCE):
-        part = slice(start, start + JUDGED_AT_ONCE)
-        v_post = problem.velocity_after(impulses[part])
-        approaching = v_post @ problem.J_n.T < -RESIDUAL * problem.space.velocity_unit
-        with np.errstate(over="ignore", invalid="ignore"):
-            gained = ~(problem.kinetic_energy(v_post) <= limit)
-        wrong = approaching.any(axis=1) | gained
-        statuses[part][(statuses[part] == stepping.FINISHED) & wrong] = stepping.FAILED
 
 
 def _check_points(points: ArrayLike) -> FloatArray:

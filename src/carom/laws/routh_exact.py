@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import final
@@ -11,17 +10,13 @@ from typing import final
 import numpy as np
 
 from carom import checks
-from carom.errors import MissingExtra, NotResolvedExactly
+from carom.errors import ImpactNotResolved, MissingExtra, NotResolvedExactly
 from carom.laws.law import ImpactLaw
-from carom.laws.routh import Routh
+from carom.laws.samples_within import samples_within
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.polyhedral import PolyhedralSet
-from carom.outcomes.sampled import SampledSet
 from carom.problem import ImpactProblem
 from carom.stepping import nothing_acts
-
-FIRST_SAMPLES = 32
-"""Number of samples that are timed to see how many the budget allows."""
 
 SAMPLING = 0.2
 """Share of the time that samples may take in addition."""
@@ -99,7 +94,13 @@ class RouthExact(ImpactLaw):
             raise nothing_acts(problem)
         if outcomes.is_complete:
             return outcomes
-        return replace(outcomes, inner=self._samples(problem))
+        seconds = SAMPLING * self.max_seconds
+        try:
+            inner = samples_within(problem, seconds, self.num_samples, self.seed)
+        except ImpactNotResolved as error:
+            # The set is proved all the same.
+            return replace(outcomes, notes=(*outcomes.notes, f"no samples inside: {error}"))
+        return replace(outcomes, inner=inner)
 
     def draw_path(self, problem: ImpactProblem, seed: int) -> ImpactPath:
         """Draw one outcome as `PolyhedralSet.sample` does, and return the path to it.
@@ -123,15 +124,3 @@ class RouthExact(ImpactLaw):
             )
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
-
-    def _samples(self, problem: ImpactProblem) -> SampledSet:
-        """Return samples, as many as a share of max_seconds allows."""
-        routh = Routh(min(FIRST_SAMPLES, self.num_samples), seed=self.seed, extremes=0.0)
-        # Compiles, which shall not be timed.
-        replace(routh, num_samples=1).resolve(problem)
-        begin = time.monotonic()
-        routh.resolve(problem)
-        each = (time.monotonic() - begin) / routh.num_samples
-        allowed = int(SAMPLING * self.max_seconds / each)
-        number = min(max(allowed, routh.num_samples), self.num_samples)
-        return Routh(number, seed=self.seed).resolve(problem)

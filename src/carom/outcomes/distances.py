@@ -103,6 +103,8 @@ def sample_error(sampled: PointSet, exact: OutcomeSet, norm: str = "contact") ->
     chosen = np.argsort(outside)[-MOST_OUTSIDE:]
     v_pre = exact.problem.v_pre
     to_points = velocity_map(exact.problem, norm).T
+    if not all(polytope.has_all_corners for polytope in _polytopes(exact)):
+        raise InvalidOption("exact: expected a set whose vertices are all listed")
     hulls = [(polytope.vertices - v_pre) @ to_points for polytope in _polytopes(exact)]
     points = (sampled.v_post[chosen] - v_pre) @ to_points
     return float(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from carom.kernels.tolerances import STICKING
 from carom.problem import ImpactProblem
-from carom.typing import BoolArray, FloatArray
+from carom.typing import BoolArray, FloatArray, IntArray
 
 WORDS = np.array(["sticks", "slides", "lifts"])
 
@@ -41,7 +42,9 @@ def contact_states(problem: ImpactProblem, v_c: FloatArray) -> ContactStates:
     """Return the states of contacts with velocities (n, m, 1 + d)."""
     small = STICKING * problem.space.velocity_unit
     lifts = v_c[..., 0] > small
-    slides = ~lifts & (np.linalg.norm(v_c[..., 1:], axis=-1) > small)
+    planar = v_c.shape[-1] == 2
+    slip = np.abs(v_c[..., 1]) if planar else np.linalg.norm(v_c[..., 1:], axis=-1)
+    slides = ~lifts & (slip > small)
     return ContactStates(~lifts & ~slides, slides, lifts)
 
 
@@ -79,7 +82,7 @@ def _sentence(contacts: Sequence[str], words: Sequence[str]) -> str:
     return ", ".join(f"{name} {word}" for name, word in zip(contacts, words, strict=True))
 
 
-def describe_mode(signs: Sequence[int], impulse: FloatArray) -> str:
+def describe_mode(signs: Sequence[int] | IntArray, impulse: FloatArray) -> str:
     """Return the mode of a contact in a step, given the signs of its velocity and its impulse."""
     if impulse[0] == 0.0:
         return "idle" if signs[0] <= 0 else "free"
@@ -88,5 +91,34 @@ def describe_mode(signs: Sequence[int], impulse: FloatArray) -> str:
         return f"{normal}, sticking"
     if len(signs) == 2:
         return f"{normal}, sliding {'+' if signs[1] > 0 else '-'}"
-    angle = round(float(np.degrees(np.arctan2(-impulse[2], -impulse[1]))), 2) % 360.0
+    angle = round(math.degrees(math.atan2(-impulse[2], -impulse[1])), 2) % 360.0
     return f"{normal}, sliding {angle:.6g}°"
+
+
+PLANAR_MODES = np.array(
+    [
+        [[describe_mode((n, t), np.array([acts])) for t in (0, 1, -1)] for n in (0, 1, -1)]
+        for acts in (0.0, 1.0)
+    ],
+    dtype=object,
+)
+"""Modes of planar contacts, by whether they act and the signs of their velocities."""
+
+
+def describe_modes(signs: IntArray, impulses: FloatArray) -> list[tuple[str, ...]]:
+    """Return the modes of all contacts in each step; both arguments are (steps, m, 1 + d)."""
+    acts = impulses[..., 0] != 0.0
+    if signs.shape[-1] == 2:
+        # Signs are indices from the end too, as -1 is.
+        words = PLANAR_MODES[acts.astype(np.int64), signs[..., 0], signs[..., 1]]
+        return [tuple(step) for step in words.tolist()]
+    # Motions in space have thousands of steps and few words: each word is made once.
+    does = np.where(acts, 2 + (signs[..., 0] < 0), signs[..., 0] > 0)
+    angles = np.degrees(np.arctan2(-impulses[..., 2], -impulses[..., 1]))
+    # As many as there are hundredths of a degree, and none for a contact that sticks.
+    slip = np.where(signs[..., 1:].any(axis=-1), 1 + np.round(100.0 * angles) % 36000, 0)
+    codes = np.where(acts, does + 4 * (1 + slip.astype(np.int64)), does)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    flat = signs.reshape(-1, signs.shape[-1]), impulses.reshape(-1, impulses.shape[-1])
+    words = np.array([describe_mode(*(rows[i] for rows in flat)) for i in first], dtype=object)
+    return [tuple(step) for step in words[inverse].reshape(codes.shape).tolist()]

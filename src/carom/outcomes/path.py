@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from carom.kernels.tolerances import MATCH, STICKING
-from carom.outcomes.kinds import describe_mode, kind_words
+from carom.outcomes.kinds import describe_modes, kind_words
 from carom.problem import ImpactProblem
 from carom.typing import FloatArray
 
@@ -81,17 +81,17 @@ class ImpactPath:
             ([[-1.0], [-0.25], [0.0]], (('compressing, sticking',), ('closed, sticking',)))
         """
         m, width = problem.num_contacts, 1 + problem.num_tangents
-        sums = np.vstack([np.zeros(m * width), np.cumsum(impulses, axis=0)])
+        sums = np.zeros((len(impulses) + 1, m * width))
+        np.cumsum(impulses, axis=0, out=sums[1:])
         blocks = impulses.reshape(len(impulses), m, width)
         v = problem.velocity_after(sums)
-        seen = 0.5 * (v[1:] + v[:-1]) if is_straight else v[1:]
         return cls(
             contacts=problem.contacts,
             v=v,
             lambda_n=blocks[:, :, 0],
             lambda_t=blocks[:, :, 1:],
             lambda_max=blocks[:, :, 0].copy() if lambda_max is None else lambda_max,
-            modes=tuple(_modes(problem, v[1:], seen, blocks) if modes is None else modes),
+            modes=tuple(_modes(problem, v, blocks, is_straight) if modes is None else modes),
             ends=kind_words(problem, v[-1:])[0],
         )
 
@@ -140,14 +140,12 @@ class Origin(Protocol):
 
 
 def _modes(
-    problem: ImpactProblem, v: FloatArray, seen: FloatArray, blocks: FloatArray
+    problem: ImpactProblem, v: FloatArray, blocks: FloatArray, is_straight: bool
 ) -> list[tuple[str, ...]]:
-    """Return the modes in steps that end with velocities v and have impulses (steps, m, 1 + d).
-
-    Slip is judged by the velocities `seen`.
-    """
-    v_c = problem.contact_velocity(v)
-    v_c[..., 1:] = problem.contact_velocity(seen)[..., 1:]
-    v_c /= problem.space.velocity_unit[:, None]
-    signs = np.sign(np.where(np.abs(v_c) > STICKING, v_c, 0.0)).astype(np.int64).tolist()
-    return [tuple(map(describe_mode, *step)) for step in zip(signs, blocks, strict=True)]
+    """Return the modes in steps between velocities v that have impulses (steps, m, 1 + d)."""
+    every = problem.contact_velocity(v) / problem.space.velocity_unit[:, None]
+    v_c = every[1:].copy()
+    if is_straight:
+        v_c[..., 1:] = 0.5 * (every[1:, :, 1:] + every[:-1, :, 1:])
+    signs = (v_c > STICKING).astype(np.int64) - (v_c < -STICKING)
+    return describe_modes(signs, blocks)

@@ -36,7 +36,8 @@ class PolyhedralSet(OutcomeSet):
         num_polyhedra: Number of polyhedra that the search kept, intermediate ones included.
         inner: Samples inside an outer set, by exact motions.
         origin: Record of the search, from which paths to outcomes are computed.
-        v_post: (n, nv) vertices of all polytopes.
+        v_post: (n, nv) vertices of all polytopes; of an outer polytope with very many vertices,
+            those at which contact velocities are extreme.
 
     Examples:
         A block lands flat with 1 m/s.
@@ -103,6 +104,20 @@ class PolyhedralSet(OutcomeSet):
             best = min(best, float(np.linalg.norm(self.polytopes[i].nearest(point) - point)))
         return best
 
+    def support(self, direction: ArrayLike) -> Any:
+        rows = checks.vectors("direction", direction, self.problem.num_velocities)
+        most = (rows * self.maximizer(rows)).sum(axis=-1)
+        return float(most) if rows.ndim == 1 else most
+
+    def maximizer(self, direction: ArrayLike) -> FloatArray:
+        if all(polytope.has_all_corners for polytope in self.polytopes):
+            return super().maximizer(direction)
+        rows = checks.vectors("direction", direction, self.problem.num_velocities)
+        flat = rows.reshape(-1, rows.shape[-1])
+        found = np.array([polytope.maximizers(flat) for polytope in self.polytopes])
+        best = np.einsum("pnj,nj->pn", found, flat).argmax(axis=0)
+        return np.asarray(found[best, np.arange(len(flat))].reshape(rows.shape))
+
     def contact_bounds(self) -> FloatArray:
         # Smaller bounds are rounding errors of sums of floats.
         noise = VANISHING * self.problem.space.velocity_unit[:, None, None]
@@ -133,7 +148,7 @@ class PolyhedralSet(OutcomeSet):
             thin = max(thin, STICKING * float(self.problem.space.velocity_unit.min()) * 1e-3)
             outlines = tuple(polytope.outline(matrix, thin) for polytope in self.polytopes)
         else:
-            outlines = tuple(polytope.vertices @ matrix.T for polytope in self.polytopes)
+            outlines = tuple(polytope.projected(matrix) for polytope in self.polytopes)
         return Projection(np.empty((0, len(matrix))), outlines)
 
     def path_to(self, v: ArrayLike, tol: float = 1e-6) -> ImpactPath:

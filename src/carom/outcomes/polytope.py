@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import lsq_linear, nnls
 from scipy.spatial import ConvexHull, Delaunay
 
+from carom.errors import CaromError
+from carom.outcomes.half_spaces import HalfSpaces, outline_of
+from carom.outcomes.least_squares import nonnegative_least_squares
 from carom.typing import FloatArray
 
 Exact = tuple[tuple[Fraction, ...], ...]
@@ -26,6 +27,9 @@ class Polytope:
         conditions: (r, nv + 1) rows (a, b) of a . v <= b, exact.
         equations: (e, nv + 1) rows (a, b) of a . v = b, exact.
         kind: What every contact does in its interior, e.g. "A sticks, B lifts".
+        has_all_corners: Whether all vertices are listed. In many dimensions they can be thousands;
+            then `corners` are some of them, rounded, at which contact velocities are extreme, and
+            linear programs over the conditions answer all questions.
 
     Examples:
         A block lands flat with 1 m/s. The outcomes in which corner A lifts are a segment.
@@ -44,11 +48,16 @@ class Polytope:
     conditions: Exact
     equations: Exact
     kind: str
+    has_all_corners: bool = True
 
     @cached_property
     def vertices(self) -> FloatArray:
-        """Return the vertices (k, nv)."""
+        """Return the vertices (k, nv), or those of them that are listed."""
         return _floats(self.corners)
+
+    @cached_property
+    def _half_spaces(self) -> HalfSpaces:
+        return HalfSpaces.of(self._inequalities, self._equalities)
 
     @property
     def A(self) -> FloatArray:
@@ -102,15 +111,32 @@ class Polytope:
         Args:
             v: (nv,) velocity.
         """
-        return nearest_in_hull(self.vertices, v)
+        if self.has_all_corners:
+            return nearest_in_hull(self.vertices, v)
+        return self._half_spaces.nearest(v)
+
+    def maximizers(self, directions: FloatArray) -> FloatArray:
+        """Return the points (n, nv) of the polytope that are farthest along directions.
+
+        Args:
+            directions: (n, nv) directions.
+        """
+        if self.has_all_corners:
+            return self.vertices[(directions @ self.vertices.T).argmax(axis=1)]
+        return self._half_spaces.maximizers(directions)
 
     def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return points (n, nv) drawn uniformly from the polytope.
+
+        If not all vertices are listed, the points are the ends of random walks, which are uniform
+        in the limit of many steps.
 
         Args:
             n: Number of points.
             rng: Random generator.
         """
+        if not self.has_all_corners:
+            return self._half_spaces.walk(self.vertices, n, rng)
         simplices, volumes = self._simplices
         chosen = rng.choice(len(volumes), size=n, p=volumes / volumes.sum())
         weights = rng.dirichlet(np.ones(simplices.shape[1]), size=n)
@@ -119,6 +145,8 @@ class Polytope:
     @cached_property
     def _simplices(self) -> tuple[FloatArray, FloatArray]:
         """Return a triangulation (s, dimension + 1, nv) and the volumes (s,) of its simplices."""
+        if not self.has_all_corners:
+            raise CaromError("this polytope has too many vertices to be divided into simplices")
         vertices = self.vertices
         if self.dimension <= 1 or len(vertices) == self.dimension + 1:
             return vertices[None], np.ones(1)
@@ -142,7 +170,7 @@ class Polytope:
             rows: (2, nv) matrix.
             thin: Width up to which a projection counts as a segment, or a segment as a point.
         """
-        points = self.vertices @ rows.T
+        points = self.projected(rows)
         centred = points - points.mean(axis=0)
         if np.abs(centred).max() <= thin:
             return points[:1]
@@ -152,22 +180,20 @@ class Polytope:
             return points[[wide[:, 0].argmin(), wide[:, 0].argmax()]]
         return points[ConvexHull(points).vertices]
 
+    def projected(self, rows: FloatArray) -> FloatArray:
+        """Return the projections (k, r) of vertices, among them all corners of the projection.
 
-def nonnegative_least_squares(A: FloatArray, b: FloatArray) -> tuple[FloatArray, float]:
-    """Return the x >= 0 that minimizes |A x - b|, and that distance."""
-    found = []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found.append(nnls(A, b, maxiter=100 * A.shape[1])[0])
-    except (RuntimeError, np.linalg.LinAlgError, RuntimeWarning):
-        # SciPy 1.12 to 1.14 have an implementation that cycles, or divides by singular matrices.
-        pass
-    # It also takes a gradient of 1e-14 for none, which hides whether a short distance is zero.
-    if not found or 1e-12 < np.linalg.norm(A @ found[0] - b) < 1e-6:
-        found.append(lsq_linear(A, b, (0.0, np.inf), method="bvls", tol=1e-16).x)
-    x = min(found, key=lambda each: float(np.linalg.norm(A @ each - b)))
-    return np.asarray(x), float(np.linalg.norm(A @ x - b))
+        If not all vertices are listed and r > 2, corners of the projection can be missing.
+
+        Args:
+            rows: (r, nv) matrix.
+        """
+        points = self.vertices @ rows.T
+        if self.has_all_corners:
+            return points
+        if len(rows) == 2:
+            return outline_of(lambda d: self.maximizers(d[None] @ rows)[0] @ rows.T, points)
+        return np.vstack([points, self.maximizers(np.vstack([rows, -rows])) @ rows.T])
 
 
 def nearest_in_hull(corners: FloatArray, point: FloatArray) -> FloatArray:

@@ -25,6 +25,8 @@ from carom.plots.overview import (
     trajectory_overview,
 )
 from carom.plots.scene import plot_scene
+from carom.plots.sweep import plot_measure, plot_parallel
+from carom.plots.sweep_page import sweep_page
 
 __all__ = [
     "animate",
@@ -35,12 +37,15 @@ __all__ = [
     "plot_energy",
     "plot_extremes",
     "plot_impulses",
+    "plot_measure",
     "plot_outcomes",
+    "plot_parallel",
     "plot_phase",
     "plot_rates",
     "plot_scene",
     "plot_spread",
     "plot_states",
+    "sweep_page",
     "thumbnail",
     "trajectory_overview",
 ]

@@ -19,7 +19,8 @@ from carom import checks
 from carom.errors import InvalidOption
 from carom.io import write_atomically
 from carom.plots import style
-from carom.plots.scene import Stage, contact_points, draw_ground, require_planar, view_of
+from carom.plots.scene import Stage, draw_ground, require_planar
+from carom.systems.views import contact_points, view_of
 
 if TYPE_CHECKING:
     from carom.motion.trajectory import Trajectory

@@ -2,7 +2,7 @@
 
 from carom.proofs.certificate import Certificate
 from carom.proofs.check import check, is_valid
-from carom.proofs.energy import prove_by_energy, prove_energy
+from carom.proofs.energy import prove_by_energy, prove_energy, tighten
 from carom.proofs.momentum import Prover, prove
 from carom.proofs.phases import prove_by_phases, tightest
 
@@ -15,5 +15,6 @@ __all__ = [
     "prove_by_energy",
     "prove_by_phases",
     "prove_energy",
+    "tighten",
     "tightest",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
+from carom.typing import FloatArray
 
 Exact = tuple[Fraction, ...]
 
@@ -28,6 +29,7 @@ _VECTORS = (
     "direction",
     "impulse_weights",
     "separation",
+    "lifts",
     "velocity",
     "pieces",
     "slopes",
@@ -54,7 +56,8 @@ class Certificate:
         direction: (nv,) coefficients of the velocity after the impact.
         impulse_weights: (m,) coefficients of the normal impulses [N s].
         bound: The bound, or None if nothing was proved.
-        separation: (m,) multipliers y >= 0 of the normal velocities after the impact.
+        separation: (m,) multipliers y >= -lifts of the normal velocities after the impact.
+        lifts: (m,) slopes >= 0 of functions that rise with normal velocities > 0.
         velocity: (nv,) velocity z whose momentum M z no impulse of the friction cones lowers.
         problem_digest: SHA-256 of the problem.
         reason: Why there is no bound, in one sentence; empty if there is one.
@@ -77,6 +80,7 @@ class Certificate:
     impulse_weights: Exact
     bound: Fraction | None
     separation: Exact
+    lifts: Exact
     velocity: Exact
     problem_digest: str
     reason: str = ""
@@ -93,6 +97,11 @@ class Certificate:
     kept_multipliers: Exact = ()
     kept_velocity: Exact = ()
     digest: str = ""
+
+    @property
+    def claim(self) -> tuple[FloatArray, FloatArray]:
+        """Return the direction (nv,) and the impulse weights (m,), which are floats."""
+        return np.array(self.direction, np.float64), np.array(self.impulse_weights, np.float64)
 
     def __float__(self) -> float:
         """Return the bound rounded up, infinity if there is none."""

@@ -15,8 +15,19 @@ Let y >= 0, and let z be a velocity with J_n,i z >= mu_i |J_t,i z| + w_i for eve
 with p = d + J_n' y + M z, and (p . v+)^2 <= (p' M^-1 p) (v-' M v-) by (3) and the inequality of
 Cauchy and Schwarz. So the bound holds if bound + z' M v- >= 0 and its square is at least that.
 
-That is a proof of kind "momentum". It asks nothing of the order in which impulses act, so that it
-also covers impacts that begin without collision.
+That is a proof of kind "momentum". With slopes h_i >= 0, "lifts", it also uses that a contact which
+separates does not act. With n_j = J_n,j v, let
+
+    V(v, a) = k |v|_M - z' M v + sum_j h_j max(n_j, 0) + w . a.
+
+While contact i acts, n_i <= 0, so that its own term does not change, almost everywhere. It raises
+any other n_j by at most c_ij = max(0, A_nj,ni + mu_i |A_nj,ti|) per unit of normal impulse, where
+A = J M^-1 J', and |v|_M does not rise. So V does not rise if
+
+    J_n,i z >= mu_i |J_t,i z| + w_i + sum_(j != i) c_ij h_j for every contact i.
+
+At the end max(n_j, 0) = n_j by (2), so that y may be as low as -h, and the bound holds if
+bound + z' M v- - sum_j h_j max(n_j-, 0) is at least |p|_{M^-1} |v-|_M.
 
 Planar contacts have proofs of kind "phases", which use that a contact acts only if it does not
 separate, and that friction opposes slip. Let c_i = (J_n,i v, J_t,i v), let f_i be a continuous
@@ -61,7 +72,7 @@ from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
 from carom.proofs import lifted
 from carom.proofs.certificate import KINDS, Certificate, digest_of
-from carom.proofs.rational import Rational, as_array, exactly, inverse_form
+from carom.proofs.rational import Rational, as_array, exactly, inverse_form, root_above
 
 RAYS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
 """Rays (n, t) between which functions of a contact's velocity are linear, in order."""
@@ -102,9 +113,12 @@ def check(problem: ImpactProblem, certificate: Certificate) -> None:
     bound = certificate.bound
     if bound is None:
         raise InvalidCertificate(f"bound: there is none: {certificate.reason}")
-    for i, multiplier in enumerate(certificate.separation):
-        if multiplier < 0:
-            raise InvalidCertificate(f"separation: expected numbers >= 0, got one < 0 in row {i}")
+    lifts = as_array(certificate.lifts)
+    for i, (multiplier, lift) in enumerate(zip(certificate.separation, lifts, strict=True)):
+        if lift < 0 or (lift and certificate.kind != "momentum"):
+            raise InvalidCertificate(f"lifts: expected numbers >= 0, none for phases, in row {i}")
+        if multiplier + lift < 0:
+            raise InvalidCertificate(f"separation: expected numbers >= -lifts, not so in row {i}")
     z, weights = as_array(certificate.velocity), as_array(certificate.impulse_weights)
     d, y = as_array(certificate.direction), as_array(certificate.separation)
     offset = Fraction(0)
@@ -113,12 +127,31 @@ def check(problem: ImpactProblem, certificate: Certificate) -> None:
         _check_phases(problem, pieces, z, weights)
         d, offset = d - pieces.end_form(problem), pieces.at_start(problem)
     else:
-        _check_cones(problem, z, weights)
+        _check_cones(problem, z, weights + raised(problem, lifts))
+        normals = exactly(problem.J_n) @ exactly(problem.v_pre)
+        offset = lifts @ np.maximum(normals, 0 * normals)
     kept = lifted.proved_energy(problem, certificate)
     squared, gain = energy_terms(problem, d, y, z, kept)
     room = bound + gain - offset
     if room < 0 or room**2 < squared:
         raise InvalidCertificate("bound: smaller than what the multipliers prove")
+
+
+def raised(problem: ImpactProblem, lifts: Rational) -> Rational:
+    """Return sum_(j != i) c_ij h_j (m,)."""
+    m, out = len(lifts), lifts * 0
+    if not lifts.any():
+        return out
+    delassus = inverse_form(exactly(problem.M), exactly(problem.J).T).reshape(
+        m, -1, m, len(problem.J) // m
+    )
+    for i, mu in enumerate(exactly(problem.mu)):
+        for j in range(m):
+            normal, *tangents = delassus[j, 0, i]
+            if j != i and lifts[j]:
+                rise = normal + mu * root_above(sum((x * x for x in tangents), Fraction(0)))
+                out[i] += lifts[j] * max(rise, Fraction(0))
+    return out
 
 
 def _check_cones(problem: ImpactProblem, z: Rational, weights: Rational) -> None:
@@ -218,7 +251,7 @@ def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
     if certificate.kind not in KINDS:
         raise InvalidCertificate(f"kind: expected one of {KINDS}, got {certificate.kind!r}")
     m, nv = problem.num_contacts, problem.num_velocities
-    sizes = {"direction": nv, "impulse_weights": m, "separation": m, "velocity": nv}
+    sizes = {"direction": nv, "impulse_weights": m, "separation": m, "lifts": m, "velocity": nv}
     phases = int(certificate.kind == "phases")
     if phases and problem.num_tangents != 1:
         raise InvalidCertificate("kind: phases are for planar contacts")
@@ -260,7 +293,9 @@ def energy_terms(
 ) -> tuple[Fraction, Fraction]:
     """Return (p' M^-1 p) e and z' M v-, where e >= v+' M v+ is v-' M v- unless less is kept."""
     mass, start = exactly(problem.M), exactly(problem.v_pre)
-    p = direction + separation @ exactly(problem.J_n) + mass @ z
+    p = direction
+    if separation.any() or z.any():
+        p = direction + separation @ exactly(problem.J_n) + mass @ z
     momentum = mass @ start
     energy = start @ momentum if kept is None else kept
     # A robot at rest stays at rest, whatever p is.

@@ -10,6 +10,7 @@ constraints, which keeps some ten digits where normal equations lose half of the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -137,7 +138,9 @@ class _Scaling:
         return (2.0 * along * flipped - signed) / self.eta[:, None]
 
 
-def minimize(c: FloatArray, G: FloatArray, h: FloatArray, sizes: list[int]) -> Solution:
+def minimize(
+    c: FloatArray, G: FloatArray, h: FloatArray, sizes: list[int], deadline: float = np.inf
+) -> Solution:
     """Return the best x that was found, and multipliers that bound its value.
 
     Args:
@@ -145,16 +148,19 @@ def minimize(c: FloatArray, G: FloatArray, h: FloatArray, sizes: list[int]) -> S
         G: (p, n) matrix of full column rank.
         h: (p,) right-hand side.
         sizes: Dimensions of the cones, which add up to p.
+        deadline: Value of `time.monotonic` after which no step is begun.
     """
     cones = _Cones.of(sizes)
     # In coordinates in which the columns are orthonormal, rows of any size keep their digits.
     G, R = np.linalg.qr(G)
-    found = _follow(solve_triangular(R, c, trans="T"), G, h, cones)
+    found = _follow(solve_triangular(R, c, trans="T"), G, h, cones, deadline)
     return Solution(solve_triangular(R, found.x), found.multipliers, found.gap)
 
 
-def _follow(c: FloatArray, G: FloatArray, h: FloatArray, cones: _Cones) -> Solution:
-    """Follow the central path until numbers give out."""
+def _follow(
+    c: FloatArray, G: FloatArray, h: FloatArray, cones: _Cones, deadline: float
+) -> Solution:
+    """Follow the central path until numbers give out, or the time."""
     x, s, z = _start(c, G, h, cones)
     best = Solution(x, z, np.inf)
     with np.errstate(all="ignore"):
@@ -165,7 +171,7 @@ def _follow(c: FloatArray, G: FloatArray, h: FloatArray, cones: _Cones) -> Solut
             gap += float(np.abs(r_primal).max()) + float(np.abs(r_dual).max())
             if gap < best.gap:
                 best = Solution(x, z, float(gap))
-            if not np.isfinite(gap) or gap < CLOSED:
+            if not np.isfinite(gap) or gap < CLOSED or monotonic() > deadline:
                 break
             moved = _step(G, cones, (x, s, z), (r_dual, r_primal))
             if moved is None:

@@ -29,9 +29,15 @@ from carom.proofs.lifted import (
     worst_coefficient,
 )
 from carom.proofs.momentum import Prover
-from carom.proofs.phases import tightest
+from carom.proofs.phases import fans, short, tightened, tightest
 from carom.proofs.rational import as_array, exactly
 from carom.typing import ArrayLike, FloatArray
+
+SHARE_OF_ENERGY = 0.5
+"""Share of the time in which a bound on the energy is sought, before it is used."""
+
+MOST_CONTACTS = 3
+"""Contacts up to which `tighten` seeks dissipated energy; for four it takes minutes, in vain."""
 
 MOST = 1e3
 """Largest size of any number of a proof."""
@@ -92,7 +98,7 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
     if problem.num_tangents != 1 or not problem.v_pre.any():
         return {}
     lengths = np.linalg.norm(prover.whiten(problem.J), axis=1)
-    units = _short(np.where(lengths > 0.0, lengths, 1.0))
+    units = short(np.where(lengths > 0.0, lengths, 1.0))
     rows = prover.whiten(problem.J) / units[:, None]
     forms = _forms(rows, problem.mu * units[1::2] / units[::2])
     delassus = rows @ rows.T * np.outer(units, units)
@@ -107,6 +113,29 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
         if found is not None:
             return _exact(prover, exact, found)
     return {}
+
+
+def tighten(prover: Prover, certificates: list[Certificate], seconds: float) -> list[Certificate]:
+    """Return tighter certificates for the same directions, by energy, lifts and phases in turn.
+
+    Args:
+        prover: That of the impact, without a proof of energy.
+        certificates: Those to improve.
+        seconds: Time that both may take.
+    """
+    begin, best = monotonic(), list(certificates)
+    few = prover.problem.num_contacts <= MOST_CONTACTS
+    kept = prove_energy(prover, SHARE_OF_ENERGY * seconds) if few and best and seconds > 0 else {}
+    prover = Prover(prover.problem, kept) if kept else prover
+    for units in (None, *fans(prover)):
+        for k, each in enumerate(best):
+            if monotonic() > begin + seconds:
+                return best
+            if units is not None:
+                best[k] = tightened(prover, each, units, begin + seconds)
+            else:
+                best[k] = prover.prove(*each.claim, lifts=True)
+    return best
 
 
 def relations(problem: ImpactProblem, units: FloatArray) -> Numbers:
@@ -148,12 +177,6 @@ def _forms(rows: FloatArray, mu: FloatArray) -> FloatArray:
     extra = np.array([row / np.abs(row).max() for row in out if row.any()]).reshape(-1, 2 * m)
     scale = 2.0**FORM_BITS
     return np.vstack([np.eye(2 * m), np.round(extra * scale) / scale])
-
-
-def _short(values: FloatArray) -> FloatArray:
-    """Return positive numbers to 10 binary digits, which keeps fractions short."""
-    mantissas, exponents = np.frexp(values)
-    return np.asarray(np.ldexp(np.round(mantissas * 1024.0), exponents - 10))
 
 
 def _exact(

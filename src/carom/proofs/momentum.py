@@ -2,14 +2,16 @@
 
 `check.py` proves that any y >= 0 and any z with J_n,i z >= mu_i |J_t,i z| + w_i give a bound,
 
-    d . v+ + w . impulse_n <= |d + J_n' y + M z|_{M^-1} |v-|_M - z' M v-.
+    d . v+ + w . impulse_n <= |d + J_n' y + M z|_{M^-1} |v-|_M - z' M v-,
 
-Here the best y and z are sought: a second-order cone program, which is solved in floats. Its dual
-maximizes d . v+ + w . impulse_n over all v+ that satisfy (1) to (3) of `check.py`, so that the
-bound is the best that these three facts allow. Rounded to short fractions, z is moved into its
-constraints by a multiple of a velocity that is strictly inside. There is one if the friction cone
-is pointed. If not, the contacts whose impulses can cancel (that jam) allow only velocities at which
-they rest, and z is sought among these.
+and that slopes h ("lifts") of separating velocities tighten it. Here the best y, h and z are
+sought: a second-order cone program, which is solved in floats. Without h its dual maximizes
+d . v+ + w . impulse_n over all v+ that satisfy (1) to (3) of `check.py`.
+
+Rounded to short fractions, z is moved into its constraints by a multiple of a velocity that is
+strictly inside. There is one if the friction cone is pointed. If not, the contacts whose impulses
+can cancel (that jam) allow only velocities at which they rest, and z is sought among these, without
+h.
 
 Nothing depends on the tangents' bases: contacts enter by |J_t z| only.
 """
@@ -17,7 +19,7 @@ Nothing depends on the tangents' bases: contacts enter by |J_t z| only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
@@ -29,7 +31,7 @@ from carom.errors import InvalidCertificate, InvalidOption
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
 from carom.proofs.certificate import Certificate, digest_of
-from carom.proofs.check import energy_terms
+from carom.proofs.check import energy_terms, raised
 from carom.proofs.cones import Solution, minimize
 from carom.proofs.rational import Rational, as_array, exactly, root_above
 from carom.typing import ArrayLike, FloatArray
@@ -43,6 +45,10 @@ INVOLVED = 1e-5
 
 VANISHED = 1e-12
 """Share of a row's length below which nothing is left of it among the allowed velocities."""
+
+
+LEAST_PRICE = 1e-9
+"""Price of lifts in the program, where they cost nothing."""
 
 
 def prove(
@@ -88,6 +94,8 @@ class Prover:
 
     problem: ImpactProblem
     kept: Mapping[str, Any] = field(default_factory=dict)
+    # Bounds by energy alone, by direction.
+    _lengths: dict[tuple[Fraction, ...], Fraction] = field(default_factory=dict, repr=False)
 
     @property
     def kept_energy(self) -> Fraction | None:
@@ -107,28 +115,32 @@ class Prover:
         """Return whether no impulses of the friction cones cancel, up to rounding."""
         return not self._jammed
 
-    def prove(self, direction: ArrayLike, impulse_weights: ArrayLike | None = None) -> Certificate:
+    def prove(
+        self,
+        direction: ArrayLike,
+        impulse_weights: ArrayLike | None = None,
+        *,
+        lifts: bool = False,
+    ) -> Certificate:
         """Bound one direction, as the function `prove` does.
 
         Args:
             direction: (nv,) coefficients of the velocity after the impact.
             impulse_weights: (m,) coefficients of the normal impulses; default zero.
+            lifts: Whether to use that contacts which separate do not act, too.
         """
         unproved, d, w = self._unproved(direction, impulse_weights)
         best, reason = unproved, "the rounded multipliers do not satisfy their constraints"
         if any(w[i] > 0.0 for i in self._jammed):
             names = ", ".join(self.problem.contacts[i] for i in self._jammed)
             reason = f"the impulses are unbounded, because the contacts {names} can jam"
-            return _with_reason(unproved, reason)
-        energy = float(np.linalg.norm(self.whiten(d))) * self.problem.energy_norm * self.kept_share
-        for y, z in self._candidates(d, w):
-            if best.bound is not None and best.bound < energy:
-                break
+            return replace(unproved, reason=reason).sealed()
+        for multipliers in self._candidates(d, w, lifts):
             try:
-                best = self._better(best, y, z)
+                best = self._better(best, *multipliers)
             except InvalidCertificate as error:
                 reason = str(error)
-        return best.sealed() if best.bound is not None else _with_reason(best, reason)
+        return (best if best.bound is not None else replace(best, reason=reason)).sealed()
 
     def prove_by_energy_alone(
         self, direction: ArrayLike, impulse_weights: ArrayLike | None = None
@@ -141,9 +153,16 @@ class Prover:
         """
         unproved, _, w = self._unproved(direction, impulse_weights)
         if (w > 0.0).any():
-            return _with_reason(unproved, "the time ended before the impulse was bounded")
-        nothing = as_array(unproved.separation), as_array(unproved.velocity)
-        return self._better(unproved, *nothing).sealed()
+            reason = "the time ended before the impulse was bounded"
+            return replace(unproved, reason=reason).sealed()
+        # Nothing is added to d; -d, which is usually asked for as well, has the same length.
+        key = max(unproved.direction, tuple(-x for x in unproved.direction))
+        if key not in self._lengths:
+            zero = as_array(unproved.velocity)
+            none = as_array(unproved.separation)
+            squared, _ = energy_terms(self.problem, as_array(key), none, zero, self.kept_energy)
+            self._lengths[key] = rounding.float_above(root_above(squared))
+        return replace(unproved, bound=self._lengths[key], **self.kept).sealed()
 
     def _unproved(
         self, direction: ArrayLike, impulse_weights: ArrayLike | None
@@ -158,44 +177,47 @@ class Prover:
             impulse_weights=tuple(exactly(w)),
             bound=None,
             separation=(Fraction(0),) * m,
+            lifts=(Fraction(0),) * m,
             velocity=(Fraction(0),) * nv,
             problem_digest=digest_of(self.problem),
         )
         return unproved, d, w
 
-    def _candidates(self, d: FloatArray, w: FloatArray) -> list[tuple[Rational, Rational]]:
-        """Return rational multipliers that may serve: the best ones, and none at all."""
-        y_float, z_float = self._multipliers(d, w)
+    def _candidates(self, d: FloatArray, w: FloatArray, lift: bool) -> list[tuple[Rational, ...]]:
+        """Return rational multipliers that may serve: the best with and without lifts, and none."""
+        zero = exactly(w) * 0
+        out: list[tuple[Rational, ...]] = []
         lengths = np.linalg.norm(self._normals, axis=1)
-        size = max(float(np.linalg.norm(self.whiten(d))), float(y_float @ lengths))
-        y = rounding.rounded(np.maximum(y_float, 0.0), size / lengths)
-        z = self.exact_velocity(z_float)
-        if self.inside is None:
-            repaired = z if rounding.worst_excess(self.problem, z, exactly(w)) <= 0.0 else None
-        else:
-            repaired = rounding.repaired(self.problem, z, exactly(w), self.inside, self._free)
-        out = [] if repaired is None else [(y, repaired)]
-        return [*out, (y * 0, z * 0)] if (w <= 0.0).all() else out
+        # Programs without lifts, where these do not help, are solved more accurately.
+        for has_lifts in (True, False) if lift and not self._jammed else (False,):
+            *found, z_float = self._multipliers(d, w, has_lifts)
+            size = max(float(np.linalg.norm(self.whiten(d))), float(sum(found) @ lengths))
+            y, lifts = (rounding.rounded(np.maximum(x, 0.0), size / lengths) for x in found)
+            z, weights = self.exact_velocity(z_float), exactly(w) + raised(self.problem, lifts)
+            if self.inside is not None:
+                moved = rounding.repaired(self.problem, z, weights, self.inside, self._free)
+            else:
+                moved = z if rounding.worst_excess(self.problem, z, weights) <= 0.0 else None
+            out += [] if moved is None else [(y - lifts, lifts, moved)]
+        nothing = zero, zero, exactly(d) * 0
+        return [*out, nothing] if (w <= 0.0).all() else out
 
-    def _better(self, best: Certificate, y: Rational, z: Rational) -> Certificate:
+    def _better(self, best: Certificate, y: Rational, lifts: Rational, z: Rational) -> Certificate:
         """Return the better of a certificate and the one of these multipliers."""
         d = as_array(best.direction)
         squared, gain = energy_terms(self.problem, d, y, z, self.kept_energy)
-        bound = rounding.float_above(root_above(squared) - gain)
+        normals = exactly(self.problem.J_n) @ exactly(self.problem.v_pre)
+        offset = lifts @ np.maximum(normals, 0 * normals)
+        bound = rounding.float_above(root_above(squared) - gain + offset)
         if best.bound is not None and best.bound <= bound:
             return best
-        return Certificate(
-            direction=best.direction,
-            impulse_weights=best.impulse_weights,
-            bound=bound,
-            separation=tuple(y),
-            velocity=tuple(z),
-            problem_digest=best.problem_digest,
-            **self.kept,
-        )
+        found = replace(best, bound=bound, separation=tuple(y), velocity=tuple(z), **self.kept)
+        return replace(found, lifts=tuple(lifts))
 
-    def _multipliers(self, d: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best y and z in floats."""
+    def _multipliers(
+        self, d: FloatArray, w: FloatArray, has_lifts: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the best y + h, h and z in floats."""
         start = self.energy_start
         speed = float(np.linalg.norm(start))
         a = self.whiten(d)
@@ -203,37 +225,51 @@ class Prover:
         unit = max(float(np.linalg.norm(a)), float((np.abs(w) / lengths).max()))
         m, nv = self.problem.num_contacts, self.problem.num_velocities
         if speed == 0.0 or unit == 0.0:
-            return np.zeros(m), np.zeros(nv)
-        program = self._program(a / unit, w / unit, start / speed)
-        x = program.x[1 + m :]
-        return program.x[1 : 1 + m] * unit / lengths, self.unwhiten(self._basis @ x) * unit
+            return np.zeros(m), np.zeros(m), np.zeros(nv)
+        found = self._program(a / unit, w / unit, start / speed, m * has_lifts).x[1:]
+        lifts = found[m : 2 * m] if has_lifts else np.zeros(m)
+        z = self.unwhiten(self._basis @ found[m + m * has_lifts :]) * unit
+        return found[:m] * unit / lengths, lifts * unit / lengths, z
 
-    def _program(self, a: FloatArray, w: FloatArray, start: FloatArray) -> Solution:
-        """Minimize e t - start . B x, t >= |a + N' y + B x|, unit rows N; variables t, y, x.
+    def _program(self, a: FloatArray, w: FloatArray, start: FloatArray, lifts: int) -> Solution:
+        """Minimize e t + g . h - start . B x, t >= |a + N' (y - h) + B x|; variables t, y, h, x.
 
-        Here e is the share of speed that is kept.
+        Here e is the share of speed that is kept, N has unit rows, g = max(N start, 0), and y here
+        is y + h of the certificate.
         """
         m, basis = self.problem.num_contacts, self._basis
         lengths = np.linalg.norm(self._normals, axis=1)
         units = self._normals / lengths[:, None]
-        width = 1 + m + basis.shape[1]
-        c = np.concatenate([[self.kept_share], np.zeros(m), -start @ basis])
+        k, width = m + lifts, 1 + m + lifts + basis.shape[1]
+        # Lifts that cost nothing shall not grow without end.
+        price = np.maximum(units @ start, LEAST_PRICE)[:lifts]
+        c = np.concatenate([[self.kept_share], np.zeros(m), price, -start @ basis])
         energy = np.zeros((1 + len(a), width))
         energy[0, 0] = -1.0
-        energy[1:, 1:] = -np.hstack([units.T, basis])
-        blocks, right = [energy], [np.append(0.0, a)]
-        signs = np.zeros((m, width))
-        signs[:, 1 : 1 + m] = -np.eye(m)
-        blocks.append(signs)
-        right.append(np.zeros(m))
-        sizes = [1 + len(a)] + [1] * m
+        energy[1:, 1:] = -np.hstack([units.T, -units.T[:, :lifts], basis])
+        signs = np.zeros((k, width))
+        signs[:, 1 : 1 + k] = -np.eye(k)
+        blocks, right = [energy, signs], [np.append(0.0, a), np.zeros(k)]
+        sizes = [1 + len(a)] + [1] * k
         for i in self._free:
             rows = np.zeros((len(self._cone_rows[i]), width))
-            rows[:, 1 + m :] = -self._cone_rows[i] @ basis
+            rows[:, 1 + k :] = -self._cone_rows[i] @ basis
+            rows[0, 1 + m : 1 + k] = self._raising[i, :lifts]
             blocks.append(rows)
             right.append(np.append(-w[i] / lengths[i], np.zeros(len(rows) - 1)))
             sizes.append(len(rows))
         return minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
+
+    @cached_property
+    def _raising(self) -> FloatArray:
+        """Return c_ij (m, m) of `check.py`, in units of |J_n| of both contacts."""
+        normals = self._normals / np.linalg.norm(self._normals, axis=1, keepdims=True)
+        out = np.zeros((len(normals), len(normals)))
+        for i, rows in enumerate(self._cone_rows):
+            along = rows @ normals.T
+            out[i] = np.maximum(along[0] + np.linalg.norm(along[1:], axis=0), 0.0)
+        np.fill_diagonal(out, 0.0)
+        return out
 
     def exact_velocity(self, z: FloatArray) -> Rational:
         """Return a velocity as short fractions, at which jammed contacts rest."""
@@ -355,18 +391,6 @@ def _null_basis(rows: FloatArray) -> FloatArray:
     _, sizes, right = np.linalg.svd(rows)
     rank = int((sizes > VANISHED * sizes[0]).sum())
     return np.asarray(right[rank:].T)
-
-
-def _with_reason(certificate: Certificate, reason: str) -> Certificate:
-    return Certificate(
-        direction=certificate.direction,
-        impulse_weights=certificate.impulse_weights,
-        bound=None,
-        separation=certificate.separation,
-        velocity=certificate.velocity,
-        problem_digest=certificate.problem_digest,
-        reason=reason,
-    ).sealed()
 
 
 def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:

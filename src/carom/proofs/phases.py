@@ -7,6 +7,7 @@ one cone program with some 12 m + 2 m^2 variables. Linear f_i give the proof by 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import frexp
 
@@ -31,7 +32,7 @@ from carom.typing import ArrayLike, FloatArray
 FREE = (0, 1, 2, 3, 5, 7)
 """Rays whose values are sought. Rays 4 and 6 have value 0: linear parts of f_i belong to z."""
 
-TILTS = (0.25, 0.5, 1.0, 2.0, 4.0)
+TILTS = (1.0, 0.5, 2.0, 4.0, 0.25)
 """Ratios t / n of the diagonal rays, in velocities that the same energy gives."""
 
 ENDS = tuple(r for r, (n, _) in enumerate(RAYS) if n >= 0)
@@ -72,43 +73,50 @@ def tightest(
         direction: (nv,) coefficients of the velocity after the impact.
         impulse_weights: (m,) coefficients of the normal impulses; default zero.
     """
-    problem = prover.problem
-    basic = prover.prove(direction, impulse_weights)
-    if problem.num_tangents != 1 or not prover.pointed or not problem.v_pre.any():
-        return basic
-    if basic.bound is None or not (any(basic.direction) or any(basic.impulse_weights)):
-        return basic
-    best = basic
-    for units in _fans(prover):
-        found = _with_pieces(prover, basic, *_Program(prover, basic, units).solve())
-        # The comparison is exact, and None is excluded above.
-        if found.bound is not None and best.bound is not None and found.bound < best.bound:
-            best = found
+    best = prover.prove(direction, impulse_weights)
+    for units in fans(prover):
+        best = tightened(prover, best, units)
     return best
 
 
-def _fans(prover: Prover) -> list[FloatArray]:
+def tightened(
+    prover: Prover, certificate: Certificate, units: FloatArray, deadline: float = np.inf
+) -> Certificate:
+    """Return the better of a certificate and the one by phases with such units, see `fans`."""
+    is_zero = not (any(certificate.direction) or any(certificate.impulse_weights))
+    if certificate.bound is None or is_zero:
+        return certificate
+    found = _with_pieces(prover, certificate, *_Program(prover, certificate, units).solve(deadline))
+    # The comparison is exact, and None is excluded.
+    is_better = found.bound is not None and found.bound < certificate.bound
+    return found if is_better else certificate
+
+
+def fans(prover: Prover) -> list[FloatArray]:
     """Return units of all contact velocities (2 m,), which tilt the diagonal rays.
 
-    Where the diagonals lie decides how tight a bound is, and no choice is best for all: several
-    slopes are tried, and the one that passes through each contact's velocity before the impact.
+    Where the diagonals lie decides how tight a bound is, and no choice is best for all: first those
+    that pass through each contact's velocity before the impact, then several slopes. In space, and
+    where contacts can jam, there are none.
     """
-    rows = prover.whiten(prover.problem.J)
-    lengths = np.linalg.norm(rows, axis=1)
+    problem = prover.problem
+    if problem.num_tangents != 1 or not prover.pointed or not problem.v_pre.any():
+        return []
+    lengths = np.linalg.norm(prover.whiten(problem.J), axis=1)
     lengths[lengths == 0.0] = 1.0
     normals, tangents = lengths[::2], lengths[1::2]
-    tilts = [np.full(len(normals), tilt) for tilt in TILTS]
-    start = np.abs(prover.problem.J @ prover.problem.v_pre) / lengths
+    start = np.abs(problem.J @ problem.v_pre) / lengths
     with np.errstate(all="ignore"):
         through = start[1::2] / start[::2]
-    tilts.append(np.where((through > 0.01) & (through < 100.0), through, 1.0))
-    return [_short(np.stack([normals, tangents * tilt], axis=1).ravel()) for tilt in tilts]
+    tilts = [np.where((through > 0.01) & (through < 100.0), through, 1.0)]
+    tilts += [np.full(len(normals), tilt) for tilt in TILTS]
+    return [short(np.stack([normals, tangents * tilt], axis=1).ravel()) for tilt in tilts]
 
 
-def _short(values: FloatArray) -> FloatArray:
+def short(values: FloatArray) -> FloatArray:
     """Return positive numbers to 10 binary digits, which keeps fractions short."""
     mantissas, exponents = np.frexp(values)
-    return np.ldexp(np.round(mantissas * 1024.0), exponents - 10)
+    return np.asarray(np.ldexp(np.round(mantissas * 1024.0), exponents - 10))
 
 
 def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational) -> Certificate:
@@ -120,13 +128,12 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
     y = w * 0
     squared, gain = energy_terms(problem, d - pieces.end_form(problem), y, z, prover.kept_energy)
     bound = root_above(squared) - gain + pieces.at_start(problem)
-    return Certificate(
-        direction=basic.direction,
-        impulse_weights=basic.impulse_weights,
+    return replace(
+        basic,
         bound=rounding.float_above(bound),
         separation=tuple(y),
+        lifts=tuple(y),
         velocity=tuple(z),
-        problem_digest=basic.problem_digest,
         kind="phases",
         pieces=tuple(pieces.values.ravel()),
         slopes=tuple(pieces.slopes.ravel()),
@@ -168,7 +175,7 @@ class _Program:
         self.bounds_at = self.slopes_at + 2 * self.m
         self.width = self.bounds_at + 2 * self.m * (self.m - 1)
 
-    def solve(self) -> tuple[Pieces, Rational]:
+    def solve(self, deadline: float) -> tuple[Pieces, Rational]:
         """Return the functions and z, rounded; all but the demands hold exactly."""
         start = self.prover.energy_start
         start = start / np.linalg.norm(start)
@@ -183,7 +190,7 @@ class _Program:
         lower, right = self._conditions()
         G = np.vstack([energy, lower])
         h = np.concatenate([[0.0], self.direction / self.unit, right])
-        found = minimize(c, G, h, [1 + self.nv] + [1] * len(lower))
+        found = minimize(c, G, h, [1 + self.nv] + [1] * len(lower), deadline)
         return self._rounded(found.x)
 
     def _conditions(self) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, frexp, inf, nextafter
+from sys import float_info
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from carom.typing import FloatArray
 BITS = 56
 """Binary digits kept of multipliers, relative to the largest; large friction needs them all."""
 
-MOST_DOUBLINGS = 200
+MOST_DOUBLINGS = 40
 """Attempts to repair a velocity, each moving it twice as far as the one before."""
 
 
@@ -65,9 +66,13 @@ def repaired(
     if start <= 0.0:
         return z
     margin = -worst_excess(problem, inside, weights * 0, free)
-    if not margin > 0.0:
+    fixed = [i for i in range(problem.num_contacts) if i not in free]
+    # What the other contacts' constraints say does not change along `inside`.
+    if not margin > 0.0 or worst_excess(problem, z, weights, fixed) > 0.0:
         return None
-    mantissa, exponent = frexp(nextafter(start / margin, inf))
+    # An excess below the rounding errors of floats tells nothing of its size.
+    noise = float_info.epsilon * float(max(map(abs, z)))
+    mantissa, exponent = frexp(nextafter(max(start, noise) / margin, inf))
     # Few digits keep the sum short; a share that is 1/128 too large costs nothing that counts.
     share = Fraction(ceil(mantissa * 128 + 1)) * Fraction(2) ** (exponent - 7)
     for _ in range(MOST_DOUBLINGS):

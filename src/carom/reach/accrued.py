@@ -55,7 +55,6 @@ def search_with_impulse(
         # Only normal impulses raise s.
         rates=np.hstack([inclusion.rates, exactly(np.arange(c)[:, None] % inclusion.width == 0)]),
         y_start=np.append(inclusion.y_start, exactly(0.0)),
-        _made={},
     )
     search = ImpulseSearch(Flow(pairs))
     search.run(max_seconds, max_polyhedra)

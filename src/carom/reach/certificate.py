@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Self, final
 
@@ -21,9 +21,9 @@ from gmpy2 import mpq, mpz
 
 from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
+from carom.proofs.certificate import digest_of
 from carom.reach.check import Cover, is_closed
 from carom.reach.envelope import energy_bounds
-from carom.reach.flow import Part
 from carom.reach.inclusion import Cell, Inclusion, rationalize
 from carom.reach.multipliers import Multipliers
 from carom.reach.rational import Exact, exactly
@@ -100,46 +100,48 @@ class CoverCertificate:
             raise InvalidCertificate(f"not a certificate: {error!r}") from error
 
 
-def problem_digest(problem: ImpactProblem) -> str:
-    """Return the SHA-256 of what determines the outcomes of an impact."""
-    digest = hashlib.sha256()
-    for name in ("M", "J_n", "J_t", "mu", "v_pre"):
-        array = np.ascontiguousarray(getattr(problem, name), dtype="<f8")
-        digest.update(f"{name}{array.shape}".encode() + array.tobytes())
-    digest.update(f"{problem.num_directions} {bool(problem.without_collision)}".encode())
-    return digest.hexdigest()
-
-
 def certify(
     problem: ImpactProblem,
     cover: Cover,
-    proof: Proof,
-    parts: Sequence[tuple[Part, int]],
+    state: Unfinished,
+    proofs: Iterable[Proof],
     *,
     zero: float,
     grid: float,
-) -> CoverCertificate:
-    """Return the certificate of a bound by a cover and by parts that were not followed.
-
-    Parts come with the index of their polyhedron in the proof.
-    """
-    return CoverCertificate(
-        problem_digest=problem_digest(problem),
-        zero=zero,
-        grid=grid,
-        direction=tuple(map(str, proof.direction)),
-        bound=str(proof.bound),
-        cover=tuple((cell, _rows_of(p)) for cell, group in cover.items() for p in group),
-        waiting=tuple((part.cell, _rows_of(part.polyhedron), proof.which[i]) for part, i in parts),
-        multipliers=tuple((tuple(map(str, s)), tuple(map(str, g))) for s, g in proof.multipliers),
-    )
+) -> list[CoverCertificate]:
+    """Return the certificates of bounds by a cover and by what was not followed."""
+    # Most numbers are those of polyhedra, which all certificates share.
+    known = tuple((cell, _rows_of(p)) for cell, group in cover.items() for p in group)
+    index = {id(polyhedron): i for i, polyhedron in enumerate(state.polyhedra)}
+    rows = [_rows_of(polyhedron) for polyhedron in state.polyhedra]
+    parts = [(part.cell, index[id(part.polyhedron)]) for part in state.parts]
+    digest = digest_of(problem)
+    return [
+        CoverCertificate(
+            problem_digest=digest,
+            zero=zero,
+            grid=grid,
+            direction=tuple(map(str, proof.direction)),
+            bound=str(proof.bound),
+            cover=known,
+            waiting=tuple((cell, rows[i], proof.which[i]) for cell, i in parts),
+            multipliers=tuple(
+                (tuple(map(str, s)), tuple(map(str, g))) for s, g in proof.multipliers
+            ),
+        )
+        for proof in proofs
+    ]
 
 
 def velocity_bound(
-    problem: ImpactProblem, certificate: CoverCertificate, direction: FloatArray
+    problem: ImpactProblem,
+    certificate: CoverCertificate,
+    direction: FloatArray,
+    inclusion: Inclusion | None = None,
 ) -> mpq:
     """Return what a certificate claims of direction . v, or raise InvalidCertificate."""
-    inclusion = rationalize(problem, zero=certificate.zero, grid=certificate.grid)
+    if inclusion is None:
+        inclusion = rationalize(problem, zero=certificate.zero, grid=certificate.grid)
     form, offset = in_coordinates(inclusion, direction)
     if tuple(map(str, form)) != certificate.direction:
         raise InvalidCertificate("direction: the certificate is about another one")
@@ -158,7 +160,7 @@ def check(problem: ImpactProblem, certificate: CoverCertificate, max_seconds: fl
 
     The data of the impact are rounded anew; nothing that a search did is repeated.
     """
-    if certificate.problem_digest != problem_digest(problem):
+    if certificate.problem_digest != digest_of(problem):
         raise InvalidCertificate("the certificate belongs to another impact")
     end = time.monotonic() + max_seconds
     search = pose(problem, zero=certificate.zero, grid=certificate.grid)
@@ -235,13 +237,6 @@ def _check_waiting(
         every = np.arange(len(corners.numbers))
         if len(every) and corners.bound(direction, multipliers, every) > bound:
             raise InvalidCertificate("what was not followed may exceed the bound")
-
-
-def waiting_parts(search: Search) -> list[tuple[Part, int]]:
-    """Return what waits in a search, with indices of polyhedra as in `Unfinished`."""
-    state = Unfinished.of(search)
-    index = {id(polyhedron): i for i, polyhedron in enumerate(state.polyhedra)}
-    return [(part, index[id(part.polyhedron)]) for part in state.parts]
 
 
 def _cover(inclusion: Inclusion, entries: Iterable[tuple[Cell, Rows]]) -> Cover:

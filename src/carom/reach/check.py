@@ -17,7 +17,6 @@ import ppl
 from carom.reach.cover import Solid, is_covered
 from carom.reach.flow import INCLUDED, Flow, OutOfTime, Part
 from carom.reach.inclusion import Cell, Inclusion
-from carom.reach.rational import integers
 
 Cover = dict[Cell, list[ppl.C_Polyhedron]]
 """Polyhedra by cell."""
@@ -79,7 +78,7 @@ def _is_kept(flow: Flow, part: Part, energy: ppl.Constraint_System) -> bool:
     polyhedron, cell = part
     anyway = ppl.C_Polyhedron(flow.constraints(cell))
     anyway.add_constraints(energy)
-    rays = [integers(ray.y) for ray in flow.rays(cell)]
+    rays = [ray.y for ray in flow.rays(cell)]
     return all(
         anyway.relation_with(condition).implies(INCLUDED)
         or all(_holds_along(condition, ray) for ray in rays)

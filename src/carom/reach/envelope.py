@@ -6,21 +6,32 @@ rises, bounds it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
+from collections.abc import Iterable
 
+import numpy as np
 import ppl
 from gmpy2 import mpq
 
-from carom.reach.flow import Flow, OutOfTime, Part
+from carom.reach.flow import Flow, OutOfTime, Part, expression
 from carom.reach.inclusion import Cell, Inclusion
-from carom.reach.rational import integers
+from carom.reach.rational import Exact, integers
 
 Envelope = dict[Cell, ppl.C_Polyhedron]
+
+BITS = 46
+"""Binary digits of bounds, relative to what the impact's energy allows."""
 
 JOINS_BEFORE_WIDENING = 12
 MARGIN = mpq(1, 10**9)
 """Relative margin of the energy bounds, larger than the rounding of the data."""
+
+
+def energy_bound(speed: float) -> mpq:
+    """Return a rational above the largest velocity that the energy could give, rounded or not."""
+    return mpq(float(speed)) * (1 + MARGIN)
 
 
 def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
@@ -29,11 +40,38 @@ def energy_bounds(inclusion: Inclusion) -> ppl.Constraint_System:
     for row, speed in zip(inclusion.rows, inclusion.speeds, strict=True):
         if not any(row):
             continue
-        *numbers, bound = integers([*row, mpq(float(speed)) * (1 + MARGIN)])
+        *numbers, bound = integers([*row, energy_bound(speed)])
         form = ppl.Linear_Expression(numbers, 0)
         system.insert(form <= bound)
         system.insert(form >= -bound)
     return system
+
+
+def has_few_vertices(polyhedron: ppl.C_Polyhedron, most: int) -> bool:
+    """Return whether vertices are at most so many, also of the first few constraints alone.
+
+    PPL cannot be interrupted. One constraint at a time, no step starts from more than `most`.
+    """
+    grown = ppl.C_Polyhedron(polyhedron.space_dimension(), "universe")
+    for constraint in polyhedron.constraints():
+        grown.add_constraint(constraint)
+        if len(grown.minimized_generators()) > most:
+            return False
+    return True
+
+
+def end_within(inclusion: Inclusion, bounds: Iterable[tuple[Exact, mpq]]) -> ppl.C_Polyhedron:
+    """Return the polyhedron where no contact approaches and directions (d,) are bounded."""
+    end = ppl.C_Polyhedron(inclusion.dimension, "universe")
+    for normal in inclusion.rows[:: inclusion.width]:
+        end.add_constraint(expression(normal) >= 0)
+    for direction, bound in bounds:
+        # Rounded up to few digits, because thousands of vertices are computed from them.
+        size = float(np.linalg.norm(direction.astype(np.float64) @ inclusion.reach))
+        unit = mpq(2) ** (math.frexp(size)[1] - BITS)
+        *form, most = integers([*direction, -(-bound // unit) * unit])
+        end.add_constraint(ppl.Linear_Expression(form, 0) <= most)
+    return end
 
 
 def enclose(flow: Flow, energy: ppl.Constraint_System, max_seconds: float) -> Envelope | None:
@@ -52,8 +90,6 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
     # Small cells first, as in the search.
     waiting = {start.cell}
     while waiting:
-        if time.monotonic() > flow.deadline:
-            raise OutOfTime
         cell = min(waiting, key=lambda cell: sum(map(abs, cell)))
         waiting.remove(cell)
         reached = flow.advance(envelope[cell], cell)
@@ -61,6 +97,8 @@ def _enclose(flow: Flow, energy: ppl.Constraint_System) -> Envelope:
         envelope[cell] = reached
         entered = [Part(reached, larger) for larger in flow.entries(cell)]
         for polyhedron, other in (*flow.faces(reached, cell), *entered):
+            if time.monotonic() > flow.deadline:
+                raise OutOfTime
             before = envelope.get(other)
             if before is not None and before.contains(polyhedron):
                 continue

@@ -12,9 +12,10 @@ velocity, which stays in v_pre + range(M^-1 J^T).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import mul
 from typing import NamedTuple
 
 import gmpy2
@@ -25,7 +26,16 @@ from carom.contact_space import friction_directions
 from carom.kernels.tolerances import STICKING
 from carom.outcomes.summary import ROUNDED
 from carom.problem import ImpactProblem
-from carom.reach.rational import ONE, ZERO, Exact, exactly, identity, integers, rounded, solve
+from carom.reach.rational import (
+    ONE,
+    Exact,
+    exactly,
+    identity,
+    integers,
+    null_space,
+    rounded,
+    solve,
+)
 from carom.typing import BoolArray, FloatArray
 
 TINY = 1e-300
@@ -33,6 +43,12 @@ TINY = 1e-300
 
 DEPENDENT = 1e-12
 """Share of a row's squared length below which it is dependent: rounding errors of J M^-1 J^T."""
+
+ROUNDING = 1e-15
+"""Rounding errors of a solution in floats, times the condition number."""
+
+NOISE = 1e-10
+"""Largest share of a contact velocity that counts as such errors."""
 
 CERTAIN = 1e-9
 """Share of the largest number above which the signs of floats are certain."""
@@ -42,11 +58,12 @@ Cell = tuple[int, ...]
 
 
 class Rate(NamedTuple):
-    """Extreme action of one contact: rates of y (d,), of all impulses (c,), of the forms (f,)."""
+    """Extreme action of contacts, up to a positive factor, which makes all numbers integers."""
 
-    y: Exact
-    impulse: Exact
-    forms: Exact
+    y: list[gmpy2.mpz]  # (d,) rates of y
+    impulse: list[gmpy2.mpz]  # (c,) rates of all impulses
+    forms: list[gmpy2.mpz]  # (f,) rates of the forms
+    signs: list[int]  # (f,) and their signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +82,9 @@ class Inclusion:
     speeds: FloatArray  # (c,) largest contact velocities that the energy could give [m/s]
     neglected: FloatArray  # (c,) dropped shares, independent of y in the norm of M
     notes: tuple[str, ...]  # what was set to zero and rounded, one sentence each
-    _made: dict[tuple[int, int], Rate] = field(default_factory=dict)
+    _made: dict[tuple[int, int], Rate] = field(default_factory=dict, init=False)
+    _acting: dict[Cell, list[Rate]] = field(default_factory=dict, init=False)
+    _larger: dict[Cell, list[Cell]] = field(default_factory=dict, init=False)
 
     @property
     def dimension(self) -> int:
@@ -118,7 +137,7 @@ class Inclusion:
             found[i, j] = gmpy2.sign(points[i] @ self.differences[j])
         return sorted({tuple(row) for row in found.tolist()})
 
-    @property
+    @cached_property
     def block(self) -> int:
         """Return the number of forms of one contact."""
         return 1 + len(self.differences)
@@ -129,19 +148,22 @@ class Inclusion:
 
     def is_final(self, cell: Cell) -> bool:
         """Return whether the impact is over in a cell: no contact approaches."""
-        return all(sign >= 0 for sign in self.normals(cell))
+        return min(cell[:: self.block]) >= 0
 
     def cell_of(self, y: Exact) -> Cell:
         """Return the signs of all forms at y."""
         return tuple(map(gmpy2.sign, self.forms @ y))
 
     def acting(self, cell: Cell) -> list[Rate]:
-        """Return the rates whose convex hull is the inclusion on a cell."""
-        out = []
-        for i, (normal, *friction) in enumerate(by_contact(cell, len(self.mu))):
-            if normal <= 0:
-                out += [self._rate(i, a) for a in self._opposed(friction)]
-        return out
+        """Return the rates that span the cone of the inclusion on a cell."""
+        if cell not in self._acting:
+            self._acting[cell] = [
+                self._rate(i, a)
+                for i, (normal, *friction) in enumerate(by_contact(cell, len(self.mu)))
+                if normal <= 0
+                for a in self._opposed(friction)
+            ]
+        return self._acting[cell]
 
     def _opposed(self, friction: list[int]) -> list[int]:
         """Return the friction directions that oppose a tangential velocity most."""
@@ -154,12 +176,31 @@ class Inclusion:
     def _rate(self, i: int, a: int) -> Rate:
         """Return the rate of contact i with friction along direction a."""
         if (i, a) not in self._made:
-            impulse = np.full(len(self.rows), ZERO)
-            own = slice(i * self.width, (i + 1) * self.width)
-            impulse[own] = [ONE, *(self.mu[i] * self.directions[a])]
-            y = impulse @ self.rates
-            self._made[i, a] = Rate(y, impulse, self.forms @ y)
+            first, width, d = i * self.width, self.width, self.dimension
+            # In integers, each over a unit of its own: quotients would be reduced at every step.
+            weights = integers([ONE, *(self.mu[i] * self.directions[a])])
+            rates, rate_unit = self._integer_rates
+            rows, row_unit = self._integer_forms
+            columns = zip(*rates[first : first + width], strict=True)
+            y = [sum(map(mul, weights, column)) for column in columns]
+            forms = [sum(map(mul, row, y)) for row in rows]
+            impulse = [gmpy2.mpz(0)] * len(self.rows)
+            impulse[first : first + width] = [x * rate_unit * row_unit for x in weights]
+            numbers = [*(x * row_unit for x in y), *impulse, *forms]
+            divisor = gmpy2.gcd(*numbers)
+            numbers = [x // divisor for x in numbers]
+            forms = numbers[d + len(impulse) :]
+            signs = [gmpy2.sign(x) for x in forms]
+            self._made[i, a] = Rate(numbers[:d], numbers[d : d + len(impulse)], forms, signs)
         return self._made[i, a]
+
+    @cached_property
+    def _integer_rates(self) -> tuple[list[list[gmpy2.mpz]], gmpy2.mpz]:
+        return _with_unit(self.rates)
+
+    @cached_property
+    def _integer_forms(self) -> tuple[list[list[gmpy2.mpz]], gmpy2.mpz]:
+        return _with_unit(self.forms)
 
     @cached_property
     def extreme_rates(self) -> Exact:
@@ -170,17 +211,38 @@ class Inclusion:
 
     def velocity(self, y: Exact) -> Exact:
         """Return the velocity (nv,) at y."""
-        # Common denominators save most of the time.
-        matrix, unit = self._lift
-        *moved, own = integers([*(y - self.y_start), ONE])
-        change = [mpq(x, unit * own) for x in matrix @ np.array(moved, dtype=object)]
-        return np.asarray(self.v_start + np.array(change, dtype=object))
+        *numbers, divisor = integers([*y, ONE])
+        above, below = self.velocity_of(numbers, divisor)
+        return np.array([mpq(x, below) for x in above])
+
+    def velocity_of(
+        self, numbers: Sequence[gmpy2.mpz], divisor: gmpy2.mpz
+    ) -> tuple[list[gmpy2.mpz], gmpy2.mpz]:
+        """Return numerators of the velocity (nv,) at integers (d,) over a divisor, and theirs."""
+        rows, unit = self._lift
+        # PPL may omit trailing zeros, so the constant is added by itself.
+        return [sum(map(mul, row, numbers), row[-1] * divisor) for row in rows], unit * divisor
 
     @cached_property
-    def _lift(self) -> tuple[Exact, gmpy2.mpz]:
-        """Return `lift` as integers and their common denominator."""
-        *numbers, unit = integers([*self.lift.ravel(), ONE])
-        return np.array(numbers, dtype=object).reshape(self.lift.shape), unit
+    def fixed(self) -> Exact:
+        """Return the equations (k, nv + 1) of v that hold whatever impulses do."""
+        if self.dimension == len(self.v_start):
+            return np.empty((0, 1 + self.dimension), object)
+        normals = null_space(self.lift.T)
+        return np.hstack([normals, (normals @ self.v_start)[:, None]])
+
+    @cached_property
+    def _lift(self) -> tuple[list[list[gmpy2.mpz]], gmpy2.mpz]:
+        """Return rows of `lift`, each with v_start - lift y_start, as integers, and their unit."""
+        # Common denominators save most of the time.
+        constant = self.v_start - self.lift @ self.y_start
+        return _with_unit(np.hstack([self.lift, constant[:, None]]))
+
+    @cached_property
+    def pulled(self) -> tuple[list[list[gmpy2.mpz]], gmpy2.mpz]:
+        """Return columns of `pull`, and pull v - y, which is constant, in the same way."""
+        constant = self.pull @ self.v_start - self.y_start
+        return _with_unit(np.vstack([self.pull.T, constant]))
 
     def coordinates(self, v: Exact) -> Exact:
         """Return y at a velocity (nv,)."""
@@ -188,15 +250,30 @@ class Inclusion:
 
     def larger_cells(self, cell: Cell) -> Iterable[Cell]:
         """Return the cells that arise when zero forms become nonzero."""
-        blocks = []
-        for normal, *own in by_contact(cell, len(self.mu)):
-            normals = (normal,) if normal else (-1, 0, 1)
-            fits = [
-                f for f in self.frictions if all(a in (0, b) for a, b in zip(own, f, strict=True))
-            ]
-            blocks.append([(n, *friction) for n in normals for friction in fits])
+        fits = self._fits
+        blocks = [fits(own) for own in by_contact(cell, len(self.mu))]
         cells = (tuple(itertools.chain(*parts)) for parts in itertools.product(*blocks))
         return (larger for larger in cells if larger != cell)
+
+    def _fits(self, own: Cell) -> list[Cell]:
+        """Return the signs of one contact that arise when zeros among its own become nonzero."""
+        if own not in self._larger:
+            normal, *friction = own
+            fits = [
+                f
+                for f in self.frictions
+                if all(a in (0, b) for a, b in zip(friction, f, strict=True))
+            ]
+            normals = (normal,) if normal else (-1, 0, 1)
+            self._larger[own] = [(n, *each) for n in normals for each in fits]
+        return self._larger[own]
+
+
+def _with_unit(matrix: Exact) -> tuple[list[list[gmpy2.mpz]], gmpy2.mpz]:
+    """Return the rows of a matrix as integers, and their common denominator."""
+    *numbers, unit = integers([*matrix.ravel(), ONE])
+    width = matrix.shape[1]
+    return [numbers[i : i + width] for i in range(0, len(numbers), width)], unit
 
 
 def by_contact(cell: Cell, num_contacts: int) -> list[Cell]:
@@ -214,7 +291,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     that depends only on them, are exactly zero.
     """
     J, v_pre, width = problem.J, problem.v_pre, 1 + problem.num_tangents
-    response = problem.impulse_to_velocity
+    response = np.linalg.solve(problem.M, J.T)
     A = 0.5 * (J @ response + (J @ response).T)
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     v_c = J @ v_pre
@@ -224,7 +301,7 @@ def rationalize(problem: ImpactProblem, *, grid: float = 1e-14, zero: float = 1e
     own = A[np.ix_(basis, basis)]
     A_q = rounded(own, grid * np.outer(size[basis], size[basis]))
     units = np.where(size > 0.0, size, 1.0)
-    rows = rounded(np.linalg.solve(own, A[basis]).T, grid * units[:, None] / units[basis])
+    rows = rounded(_dependence(A, basis, units, grid), grid * units[:, None] / units[basis])
     rows[basis] = identity(len(basis))
     pull = exactly(J[basis])
     rough = exactly(np.linalg.solve(own, response[:, basis].T))
@@ -275,13 +352,31 @@ def _independent(A: FloatArray, rest: BoolArray) -> list[int]:
     left = A / np.sqrt(np.outer(scale, scale))
     for first in (True, False):
         while True:
-            candidates = np.where(rest == first, np.diag(left), 0.0)
+            candidates = np.where(rest == first, left.diagonal(), 0.0)
             k = int(candidates.argmax())
             if candidates[k] <= DEPENDENT:
                 break
             basis.append(k)
             left = left - np.outer(left[:, k], left[k]) / left[k, k]
     return basis
+
+
+def _dependence(A: FloatArray, basis: list[int], units: FloatArray, grid: float) -> FloatArray:
+    """Return every contact velocity as a combination (c, d) of those of the basis, in floats.
+
+    Shares that may be rounding errors are exactly zero. Else two opposite normals, n and -n up to
+    1e-15 of a third velocity, would separate at one sign of that velocity only.
+    """
+    own = A[np.ix_(basis, basis)]
+    rows = np.linalg.solve(own, A[basis]).T
+    shares = np.abs(rows) * units[basis] / units[:, None]
+    small = shares <= NOISE
+    if not shares[small].any():
+        # The condition number, which takes as long as all the rest, decides nothing.
+        return np.asarray(rows, dtype=np.float64)
+    scaled = own / np.outer(units[basis], units[basis])
+    noise = min(max(grid, ROUNDING * float(np.linalg.cond(scaled))), NOISE)
+    return np.where(shares <= noise, 0.0, rows)
 
 
 def _neglected(problem: ImpactProblem, basis: list[int], rows: Exact) -> FloatArray:

@@ -6,12 +6,13 @@ s >= 0 of the normal velocities N and p = direction + s N + g this gives
 direction . y <= |p|_A |c|_E - g . c. The bound is convex in c, so its maximum over a polytope is at
 a vertex.
 
-The best multipliers solve a small conic program, here by an interior-point method; any others are
-valid too, so nothing depends on its accuracy.
+The best multipliers solve a small cone program; any others are valid too, so nothing depends on the
+accuracy of its solution.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,6 +22,7 @@ import ppl
 from gmpy2 import mpq
 from scipy.optimize import linprog
 
+from carom.proofs.cones import minimize
 from carom.reach.flow import expression
 from carom.reach.inclusion import Inclusion
 from carom.reach.rational import ONE, ZERO, Exact, identity, null_space
@@ -35,13 +37,6 @@ INTERIOR = 1e-7
 LARGEST = 1e4
 """Largest multiplier, relative to the direction: some bounds are approached only at infinity."""
 
-NEWTON_STEPS = 60
-SHARPER = 20.0
-"""Factor by which the weight of the objective grows from one centre to the next."""
-
-ACCURATE = 1e-6
-"""Share of the impact's speed to which a bound is minimized."""
-
 
 class Multipliers(NamedTuple):
     """Multipliers of separation and momentum, rounded; their signs are to be checked."""
@@ -55,6 +50,12 @@ class Chooser:
     """Data of an impact in coordinates x = y / L with A = L L^T, divided by the impact's speed."""
 
     inclusion: Inclusion
+
+    @property
+    def nothing(self) -> Multipliers:
+        """Return multipliers that leave energy alone."""
+        rows, d = self.normals.shape
+        return Multipliers(np.full(rows, ZERO), np.full(d, ZERO))
 
     @cached_property
     def normals(self) -> Exact:
@@ -92,7 +93,6 @@ class Chooser:
     def _interior(self, basis: Exact) -> FloatArray | None:
         """Return the combination (b,) of forms that rises fastest along all rates, or None."""
         rises = self._rises(basis)
-        rises = rises[np.abs(rises).max(axis=1) > INTERIOR]
         if not len(rises):
             return None
         cost = np.append(np.zeros(len(basis)), -1.0)
@@ -107,30 +107,55 @@ class Chooser:
         return np.asarray(np.linalg.norm(scaled, axis=1))
 
     def _rises(self, basis: Exact) -> FloatArray:
-        """Return the rises (r, b) of forms of length 1 along rates of length 1."""
+        """Return the rises (r, b) of forms of length 1 along rates of length 1, without zeros."""
         forms = basis.astype(np.float64) @ self.inclusion.reach
         rates = self.inclusion.extreme_rates.astype(np.float64) @ self.to_energy.T
         lengths = np.linalg.norm(rates, axis=1, keepdims=True)
         rates = rates / np.where(lengths > 0.0, lengths, 1.0)
-        return np.asarray(rates @ (forms / self._lengths(basis)[:, None]).T)
+        rises = rates @ (forms / self._lengths(basis)[:, None]).T
+        return np.asarray(rises[np.abs(rises).max(axis=1) > INTERIOR])
 
-    def choose(self, direction: Exact, points: FloatArray) -> Multipliers:
-        """Return good multipliers for a polytope with vertices (n, d) in coordinates x."""
-        basis, inside = self.forms
+    def choose(
+        self, direction: Exact, points: FloatArray, deadline: float = math.inf
+    ) -> Multipliers:
+        """Return good multipliers for a polytope with vertices (n, d) in coordinates x.
+
+        After the deadline, a value of `time.monotonic`, they are as good as found so far. The
+        program minimizes b over weights w >= 0 of separation, weights g of forms, and b and t
+        with t >= |p| and b >= t |c| - g . c for all vertices c.
+        """
+        basis, _ = self.forms
         reach = self.inclusion.reach
         target = direction.astype(np.float64) @ reach
         size = float(np.linalg.norm(target)) or 1.0
-        units = np.concatenate(
-            [np.linalg.norm(self.normals.astype(np.float64) @ reach, axis=1), self._lengths(basis)]
-        )
+        rows = np.vstack([self.normals, basis]).astype(np.float64) @ reach
+        units = np.linalg.norm(rows, axis=1)
         units[units == 0.0] = 1.0
-        rows = np.vstack([self.normals, basis]).astype(np.float64) @ reach / units[:, None]
-        m = len(self.normals)
-        rises = self._rises(basis) if len(basis) else np.empty((0, 0))
-        kept = rises[np.abs(rises).max(axis=1, initial=0.0) > INTERIOR] if rises.size else rises
-        begin = np.concatenate([np.full(m, 0.1), 0.1 * inside * units[m:]])
-        found = size * _minimize(target / size, rows, points, kept, m, begin) / units
-        return self._exact(found, m)
+        rows = rows / units[:, None]
+        m, k = len(self.normals), len(rows)
+        signs = np.hstack([np.eye(m), np.zeros((m, k - m))])
+        if len(basis):
+            rises = self._rises(basis)
+            signs = np.vstack([signs, np.hstack([np.zeros((len(rises), m)), rises])])
+        gains = np.hstack([np.zeros((len(points), m)), points @ rows[m:].T])
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        # Columns: weights, t, b. Rows: length of p, the largest multiplier, signs, vertices.
+        G = -np.block(
+            [
+                [np.zeros((1, k)), np.ones((1, 1)), np.zeros((1, 1))],
+                [rows.T, np.zeros((len(target), 2))],
+                [np.zeros((1, k + 2))],
+                [np.eye(k), np.zeros((k, 2))],
+                [signs, np.zeros((len(signs), 2))],
+                [gains, -lengths, np.ones((len(points), 1))],
+            ]
+        )
+        h = np.zeros(len(G))
+        h[1 : 1 + len(target)] = target / size
+        h[1 + len(target)] = LARGEST
+        sizes = [1 + len(target), 1 + k] + [1] * (len(signs) + len(points))
+        found = minimize(np.append(np.zeros(k + 1), 1.0), G, h, sizes, deadline).x[:k]
+        return self._exact(size * found / units, m)
 
     def _exact(self, weights: FloatArray, m: int) -> Multipliers:
         """Round weights; a form that some rate lowers by rounding is moved inwards."""
@@ -151,93 +176,3 @@ def _rounded(numbers: FloatArray) -> Exact:
     largest = float(np.abs(numbers).max(initial=0.0))
     unit = mpq(10) ** (int(np.floor(np.log10(largest))) - DIGITS) if largest > 0.0 else ONE
     return np.array([round(mpq(float(x)) / unit) * unit for x in numbers], dtype=object)
-
-
-def _minimize(
-    target: FloatArray,  # (d,) of length 1
-    rows: FloatArray,  # (k, d): normals, then forms, of length 1
-    points: FloatArray,  # (n, d)
-    rises: FloatArray,  # (r, k - m) of the forms along the rates
-    m: int,
-    begin: FloatArray,  # (k,) strictly feasible
-) -> FloatArray:
-    """Return weights (k,) that minimize the largest bound over points, by a barrier method."""
-    k = len(rows)
-    gains = np.zeros((len(points), k))
-    gains[:, m:] = points @ rows[m:].T
-    lengths = np.linalg.norm(points, axis=1)
-    z = begin.copy()
-    p = target + z @ rows
-    # The last variable is the bound itself.
-    top = float((lengths * np.linalg.norm(p) - gains @ z).max()) + 1.0
-    z = np.append(z, top)
-    linear = np.zeros((m + len(rises), k + 1))
-    linear[:m, :m] = np.eye(m)
-    linear[m:, m:k] = rises
-    lead = np.hstack([gains, np.ones((len(points), 1))])
-    cone = np.hstack([rows.T, np.zeros((len(target), 1))])
-    num_terms = 2 * len(points) + len(linear) + 1
-    weight = float(num_terms)
-    for _ in range(NEWTON_STEPS):
-        slope, curvature = _barrier(z, target, lead, cone, lengths, linear)
-        slope[-1] += weight
-        try:
-            step = np.asarray(-np.linalg.solve(curvature, slope), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            break
-        fall = float(-slope @ step)
-        if not np.isfinite(fall):
-            break
-        if fall < 0.1:
-            if num_terms < ACCURATE * weight:
-                break
-            weight *= SHARPER
-            continue
-        z = z + _length(z, step, target, lead, cone, lengths, linear, fall) * step
-    return z[:k]
-
-
-def _barrier(
-    z: FloatArray,
-    target: FloatArray,
-    lead: FloatArray,
-    cone: FloatArray,
-    lengths: FloatArray,
-    linear: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return gradient and Hessian of -sum log of all that must stay positive."""
-    p, u, w = target + cone @ z, lead @ z, linear @ z
-    square = lengths**2
-    left = u**2 - square * (p @ p)
-    inner = 2.0 * u[:, None] * lead - 2.0 * square[:, None] * (p @ cone)
-    share = inner / left[:, None]
-    scaled = linear / w[:, None]
-    room = LARGEST**2 - z @ z
-    slope = -share.sum(axis=0) - scaled.sum(axis=0) + 2.0 * z / room
-    curvature = share.T @ share - 2.0 * (lead / left[:, None]).T @ lead
-    curvature += 2.0 * float((square / left).sum()) * cone.T @ cone + scaled.T @ scaled
-    curvature += 2.0 * np.eye(len(z)) / room + 4.0 * np.outer(z, z) / room**2
-    return slope, curvature
-
-
-def _length(
-    z: FloatArray,
-    step: FloatArray,
-    target: FloatArray,
-    lead: FloatArray,
-    cone: FloatArray,
-    lengths: FloatArray,
-    linear: FloatArray,
-    fall: float,
-) -> float:
-    """Return a length of a Newton step that stays strictly feasible, damped far from the centre."""
-    length = 1.0 if fall < 0.25 else 1.0 / (1.0 + np.sqrt(fall))
-    # Damped steps of a self-concordant barrier are always feasible; longer ones are tried first.
-    trial = 1.0
-    while trial > length:
-        at = z + 0.95 * trial * step
-        inside = lead @ at > lengths * np.linalg.norm(target + cone @ at)
-        if inside.all() and (linear @ at > 0.0).all() and at @ at < LARGEST**2:
-            return 0.95 * trial if trial < 1.0 else trial * 0.95
-        trial *= 0.5
-    return float(length)

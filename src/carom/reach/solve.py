@@ -26,20 +26,29 @@ from carom.proofs import Prover
 from carom.reach.check import Cover, is_closed, is_inside
 from carom.reach.closing import LITTLE, Closing
 from carom.reach.energetic import continued
-from carom.reach.envelope import enclose, energy_bounds
+from carom.reach.envelope import (
+    enclose,
+    end_within,
+    energy_bound,
+    energy_bounds,
+    has_few_vertices,
+)
+from carom.reach.flow import OutOfTime
 from carom.reach.inclusion import Cell, Inclusion, by_contact
-from carom.reach.limits import end_within
 from carom.reach.rational import Exact
 from carom.reach.record import LAW, SearchRecord, nothing_happens
 from carom.reach.search import Search, pose
-from carom.reach.velocities import in_velocities
-from carom.reach.waiting import Unfinished
+from carom.reach.velocities import by_conditions, in_velocities
+from carom.reach.waiting import Proof, Unfinished
 
 MOST_DIMENSIONS = 6
 """Maximum number of coordinates of a search; with more, one operation can exceed any budget."""
 
 MOST_DIMENSIONS_OUTSIDE = 10
-"""The same for outer sets, which have thousands of vertices in more dimensions."""
+"""The same for outer sets, whose bounds are looser the more there are."""
+
+MOST_VERTICES = 128
+"""Maximum number of vertices of an outer polytope that are listed; 1,000 take 0.3 s."""
 
 MOST_CELLS = 5000
 """Maximum number of cells in space; with more, listing the neighbours of one takes minutes."""
@@ -47,8 +56,11 @@ MOST_CELLS = 5000
 FIRST_LOOK = 0.05
 """Share of the time after which an enclosure is tried."""
 
-SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.7, 0.76, 0.9, 0.92, 1.0, 1.1
+SEARCH, CLOSING, COARSE, JOINING, ENERGETIC, BOUNDS = 0.65, 0.7, 0.78, 0.8, 0.86, 1.05
 """Shares of the time at which the stages end if an outer set is wanted."""
+
+LATE = 1.1
+"""Share of the time after which bounds are by energy alone."""
 
 COARSER = 10.0
 """Factor by which larger violations are relaxed where small ones do not close all rounds."""
@@ -191,7 +203,8 @@ class Task:
         # Rounding errors where large velocities cancel.
         noise = 1e-12 * np.abs(v) @ np.abs(problem.J_n).T
         approach = (-(v @ problem.J_n.T) - noise).max(axis=0) / problem.space.velocity_unit
-        gain = float(np.sqrt(2.0 * problem.kinetic_energy(v).max())) / problem.energy_norm - 1.0
+        energy_norm = float(np.sqrt(((v @ problem.M) * v).sum(axis=1).max()))
+        gain = energy_norm / problem.energy_norm - 1.0
         if approach.max() > CHECK or gain > CHECK:
             name = problem.contacts[int(approach.argmax())]
             what = f"{name} still approaches" if approach.max() > CHECK else "energy rises"
@@ -267,14 +280,16 @@ class Task:
         if not self.too_much and self.problem.num_tangents == 1:
             self.enclose()
         cover = self.cover
-        bounds = self.bounds(self.search if cover else self.energetic())
+        round_cone = self.problem.num_tangents > 1
+        bounds = self.round_bounds() if round_cone else self.straight_bounds()
         if cover is None:
             how = (
                 f"{reason}; the outer set consists of proved but loose bounds by energy, momentum "
                 f"and separation on all that was not followed"
             )
             end, kind = end_within(self.inclusion, bounds), "not told apart"
-            polytope = in_velocities(self.inclusion, end, kind)
+            write = in_velocities if has_few_vertices(end, MOST_VERTICES) else by_conditions
+            polytope = write(self.inclusion, end, kind)
             return self._polyhedral((polytope,), (kind,), False, how)
         ends = []
         for cell, polyhedron in self.ends(cover):
@@ -292,31 +307,38 @@ class Task:
             return self.search
         return continued(self.search, left, self.budget.max_polyhedra)
 
-    def bounds(self, search: Search) -> list[tuple[Exact, mpq]]:
-        """Return proved bounds on the negative and the positive of every contact velocity."""
-        if self.problem.num_tangents > 1:
-            return self.round_bounds()
-        state = Unfinished.of(search)
-        directions = [sign * row for row in self.inclusion.rows for sign in (-1, 1)]
+    def bounds(self, state: Unfinished, directions: list[Exact]) -> list[Proof | None]:
+        """Return proved bounds on directions (d,), for equal shares of the time that is left."""
         begin, last = time.monotonic(), self.time_at(BOUNDS)
-        found = []
-        for k, direction in enumerate(directions, start=1):
-            # Equal shares of the time that is left.
-            deadline = begin + (last - begin) * k / len(directions)
-            proof = state.bound(direction, deadline)
-            if proof is not None:
-                found.append((direction, proof.bound))
-        return found
+        return [
+            state.bound(direction, begin + (last - begin) * k / len(directions))
+            for k, direction in enumerate(directions, start=1)
+        ]
+
+    def straight_bounds(self) -> list[tuple[Exact, mpq]]:
+        """Return proved bounds on the negative and the positive of every contact velocity."""
+        directions = [sign * row for row in self.inclusion.rows for sign in (-1, 1)]
+        state = Unfinished.of(self.search if self.cover else self.energetic(), self.time_at(LATE))
+        try:
+            proofs = self.bounds(state, directions)
+        except OutOfTime:
+            # All outcomes come from the start, too.
+            parts = [self.search.flow.start(), *self.search.starts]
+            proofs = self.bounds(Unfinished(state.ruler, parts, []), directions)
+        return [(proof.direction, proof.bound) for proof in proofs if proof is not None]
 
     def round_bounds(self) -> list[tuple[Exact, mpq]]:
         """Return the same in space: for the round cone, whatever the friction directions are."""
-        prover = Prover(self.problem)
-        found = []
-        for row, form in zip(self.problem.J, self.inclusion.rows, strict=True):
+        prover, found = Prover(self.problem), []
+        forms = zip(self.problem.J, self.inclusion.rows, self.inclusion.speeds, strict=True)
+        for row, form, speed in forms:
             for sign in (-1, 1):
-                bound = prover.prove(sign * row).bound
-                if bound is not None:
-                    found.append((sign * form, mpq(bound)))
+                bound = None
+                if time.monotonic() < self.time_at(BOUNDS):
+                    bound = prover.prove(sign * row, lifts=True).bound
+                # What the energy could give needs no program.
+                most = energy_bound(speed)
+                found.append((sign * form, most if bound is None else min(mpq(bound), most)))
         return found
 
     def set_of(

@@ -7,8 +7,9 @@ that were found. Multipliers come from floats, the bounds from integers that are
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +18,7 @@ import numpy as np
 import ppl
 from gmpy2 import mpq, mpz
 
-from carom.reach.flow import Part, vertices
+from carom.reach.flow import OutOfTime, Part
 from carom.reach.inclusion import Inclusion
 from carom.reach.multipliers import Chooser, Multipliers
 from carom.reach.rational import Exact, identity, integers, solve
@@ -29,6 +30,9 @@ BITS = 60
 
 MOST_CHOICES = 60
 """Maximum number of multipliers per direction."""
+
+LEAST_SECONDS = 0.005
+"""Time for the first multipliers of a direction, even if its own time is over [s]."""
 
 CLOSE = 1e-4
 """Share of the impact's speed by which multipliers must lower the bound to try others."""
@@ -58,13 +62,10 @@ class Ruler:
         return np.asarray(solve(A, identity(len(A))) * units[:, None] * units)
 
     @cached_property
-    def square(self) -> tuple[list[list[mpz]], mpz]:
-        """Return the form |c|_E^2 in these units, as integers (d, d) and their denominator."""
-        flat = list(self.inverse.ravel())
-        common = gmpy2.lcm(*(x.denominator for x in flat))
-        numbers = [x.numerator * (common // x.denominator) for x in flat]
-        d = len(self.inverse)
-        return [numbers[i * d : (i + 1) * d] for i in range(d)], common
+    def square(self) -> tuple[Exact, mpz]:
+        """Return |c|_E^2 in units of both, as integers (d, d) and their denominator."""
+        *numbers, common = integers([*(self.inverse / self.energy_unit**2).ravel(), mpq(1)])
+        return np.array(numbers, dtype=object).reshape(self.inverse.shape), common
 
     @cached_property
     def blur(self) -> mpz:
@@ -90,20 +91,28 @@ class Corners:
 
     ruler: Ruler
     numbers: Exact  # (n, d) integers
-    energies: list[mpz]  # (n,) in units of `energy_unit`
+    energies: Exact  # (n,) integers, in units of `energy_unit`
     points: FloatArray  # (n, d) in the coordinates of `Chooser`
 
     @classmethod
-    def of(cls, ruler: Ruler, polyhedra: Iterable[ppl.C_Polyhedron]) -> Corners:
-        """Return the vertices of some polytopes, one after the other."""
+    def of(
+        cls, ruler: Ruler, polyhedra: Iterable[ppl.C_Polyhedron], deadline: float = math.inf
+    ) -> Corners:
+        """Return the vertices of some polytopes, one after the other.
+
+        Raises:
+            OutOfTime: There are too many.
+        """
         rows: list[list[int]] = []
         for polyhedron in polyhedra:
+            if time.monotonic() > deadline:
+                raise OutOfTime
             rows += truncated(ruler, polyhedron)
         d = ruler.inclusion.dimension
         numbers = np.array(rows, dtype=object).reshape(-1, d)
         units = np.array([float(x) for x in ruler.units])
         points = (numbers.astype(np.float64) * units) @ ruler.chooser.to_energy.T
-        return cls(ruler, numbers, [_energy(ruler, row) for row in rows], points)
+        return cls(ruler, numbers, _energies(ruler, numbers), points)
 
     def bound(self, direction: Exact, chosen: Multipliers, rows: IntArray) -> mpq:
         """Return what the multipliers prove for motions through some of the vertices."""
@@ -113,14 +122,10 @@ class Corners:
         # A truncated vertex is off by less than one unit in every coordinate.
         slack = mpq(sum(map(abs, form), mpz(0)), unit)
         gains = self.numbers[rows] @ np.array(form, dtype=object)
-        length = ruler.length(p) * ruler.energy_unit
-        return (
-            max(
-                length * self.energies[i] + mpq(gain, unit)
-                for i, gain in zip(rows.tolist(), gains, strict=True)
-            )
-            + slack
-        )
+        length = ruler.length(p) * ruler.energy_unit * unit
+        # With common denominators, the largest is found among integers.
+        totals = self.energies[rows] * length.numerator + gains * length.denominator
+        return mpq(totals.max(), length.denominator * unit) + slack
 
     def support(self, direction: Exact) -> mpq | None:
         """Return an upper bound on a direction over all vertices, or None if there are none."""
@@ -148,9 +153,10 @@ class Unfinished:
     ruler: Ruler
     parts: list[Part]  # what waits
     ends: list[ppl.C_Polyhedron]
+    deadline: float = math.inf  # for vertices, else OutOfTime; after it multipliers are zero
 
     @classmethod
-    def of(cls, search: Search) -> Unfinished:
+    def of(cls, search: Search, deadline: float = math.inf) -> Unfinished:
         """Return the state of a search."""
         parts = [
             part
@@ -159,7 +165,8 @@ class Unfinished:
         ]
         if not search.num_pushed:
             parts = [search.flow.start(), *search.starts]
-        return cls(Ruler(search.flow.inclusion), parts, [node.reached for node in search.finals()])
+        ends = [node.reached for node in search.finals()]
+        return cls(Ruler(search.flow.inclusion), parts, ends, deadline)
 
     @cached_property
     def polyhedra(self) -> list[ppl.C_Polyhedron]:
@@ -168,7 +175,7 @@ class Unfinished:
 
     @cached_property
     def corners(self) -> Corners:
-        return Corners.of(self.ruler, self.polyhedra)
+        return Corners.of(self.ruler, self.polyhedra, self.deadline)
 
     @cached_property
     def firsts(self) -> IntArray:
@@ -178,7 +185,7 @@ class Unfinished:
 
     @cached_property
     def found(self) -> Corners:
-        return Corners.of(self.ruler, self.ends)
+        return Corners.of(self.ruler, self.ends, self.deadline)
 
     def bound(self, direction: Exact, deadline: float) -> Proof | None:
         """Return a proved bound on a direction (d,); None if there are no outcomes at all."""
@@ -201,7 +208,11 @@ class Unfinished:
         start = chooser.to_energy @ self.ruler.inclusion.y_start.astype(np.float64)
         reached = -np.inf if found is None else float(found)
         unit = float(np.linalg.norm(direction.astype(np.float64) @ self.ruler.inclusion.reach))
-        chosen = [chooser.choose(direction, start[None])]
+        is_late = time.monotonic() > self.deadline
+        # Programs end here, or a few could use up the time of all directions.
+        end = min(self.deadline, max(deadline, time.monotonic() + LEAST_SECONDS))
+        first = chooser.nothing if is_late else chooser.choose(direction, start[None], end)
+        chosen = [first]
         best = self._values(direction, chosen[0])
         which = np.zeros(len(best), dtype=np.int64)
         tried: set[int] = set()
@@ -211,7 +222,7 @@ class Unfinished:
                 break
             tried.add(worst)
             own = points[slice(*self.firsts[worst : worst + 2])]
-            chosen.append(chooser.choose(direction, own))
+            chosen.append(chooser.choose(direction, own, end))
             values = self._values(direction, chosen[-1])
             better = values < best
             which[better] = len(chosen) - 1
@@ -229,20 +240,6 @@ class Unfinished:
         return np.asarray(np.maximum.reduceat(values, self.firsts[:-1]))
 
 
-def bound(search: Search, directions: Iterable[Exact], max_seconds: float) -> list[mpq | None]:
-    """Return proved bounds on directions (d,) at the end of an impact.
-
-    They are the exact maxima if the search is complete; None if there are no outcomes.
-    """
-    deadline = time.monotonic() + max_seconds
-    if search.is_complete:
-        ends = [y for node in search.finals() for y in vertices(node.reached)]
-        return [max((direction @ y for y in ends), default=None) for direction in directions]
-    state = Unfinished.of(search)
-    proofs = (state.bound(direction, deadline) for direction in directions)
-    return [proof and proof.bound for proof in proofs]
-
-
 def is_valid(chooser: Chooser, chosen: Multipliers) -> bool:
     """Return whether multipliers have the right signs, exactly."""
     return all(x >= 0 for x in chosen.separation) and all(
@@ -252,28 +249,22 @@ def is_valid(chooser: Chooser, chosen: Multipliers) -> bool:
 
 def truncated(ruler: Ruler, polyhedron: ppl.C_Polyhedron) -> list[list[int]]:
     """Return the vertices of a polytope in the units of a ruler, truncated to integers."""
-    d = ruler.inclusion.dimension
+    units = [(unit.numerator, unit.denominator) for unit in ruler.units]
     rows = []
     for vertex in polyhedron.minimized_generators():
-        numbers = [*vertex.coefficients(), *(mpz(0),) * d][:d]
         below = vertex.divisor()
-        rows.append(
-            [
-                x * unit.denominator // (below * unit.numerator)
-                for x, unit in zip(numbers, ruler.units, strict=True)
-            ]
-        )
+        # PPL may omit trailing zeros.
+        numbers = [*vertex.coefficients(), *(mpz(0),) * len(units)]
+        pairs = zip(numbers, units, strict=False)
+        rows.append([x * down // (below * up) for x, (up, down) in pairs])
     return rows
 
 
-def _energy(ruler: Ruler, row: Sequence[mpz]) -> mpz:
-    """Return an upper bound on the energy norm of a vertex, in units of `energy_unit`."""
-    form, common = ruler.square
-    total = sum(
-        (a * sum((x * b for x, b in zip(line, row, strict=True)), mpz(0)))
-        for a, line in zip(row, form, strict=True)
-    )
-    return _root_up(mpq(total, common) / ruler.energy_unit**2) + ruler.blur
+def _energies(ruler: Ruler, numbers: Exact) -> Exact:
+    """Return upper bounds (n,) on the energy norms of vertices, in units of `energy_unit`."""
+    form, divisor = ruler.square
+    totals = ((numbers @ form) * numbers).sum(axis=1)
+    return np.array([_root_up(mpq(x, divisor)) + ruler.blur for x in totals], dtype=object)
 
 
 def _root_up(x: mpq) -> mpz:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import combinations, product
 
 import mujoco
 import numpy as np
 
-from carom.adapters.engine import tangents
 from carom.errors import InvalidOption, InvalidProblem
-from carom.typing import BoolArray, FloatArray
+from carom.kernels.point_jacobians import contact_jacobians
+from carom.typing import FloatArray
 
 GEOM = mujoco.mjtGeom
 ROUND = (GEOM.mjGEOM_SPHERE, GEOM.mjGEOM_ELLIPSOID)
@@ -24,28 +25,30 @@ MOST_SLOTS = 8
 class Pair:
     """Hold how two geoms can touch: from contact number `first` on, one contact per label.
 
-    The corner or end of the geom `feature` says which contact is which; if it is -1, they are
-    taken as they come.
+    The corner or end of the geom `feature` says which contact is which, by the signs of some of
+    its `axes`; if it is -1, they are taken as they come.
     """
 
     first: int
     labels: tuple[str, ...]
     feature: int
+    axes: tuple[int, ...]
     mu: float
 
-    def slot(
-        self, model: mujoco.MjModel, data: mujoco.MjData, pos: FloatArray, is_free: BoolArray
-    ) -> int | None:
-        """Return the number of a contact at a point (3,), of which none has been found yet."""
+    def slot(self, data: mujoco.MjData, pos: list[float], taken: Container[int]) -> int | None:
+        """Return the number of a contact at a point (3,), other than those that are taken."""
         if self.feature >= 0:
-            turn = data.geom_xmat[self.feature].reshape(3, 3)
-            is_positive = turn.T @ (pos - data.geom_xpos[self.feature]) > 0.0
-            is_capsule = model.geom_type[self.feature] == GEOM.mjGEOM_CAPSULE
-            i = self.first + int(np.dot(is_positive, (0, 0, 1) if is_capsule else (1, 2, 4)))
-            if is_free[i]:
+            # For a few numbers, Python is quicker than NumPy.
+            turn = data.geom_xmat[self.feature].tolist()
+            a, b, c = data.geom_xpos[self.feature].tolist()
+            x, y, z = pos[0] - a, pos[1] - b, pos[2] - c
+            i = self.first
+            for k, axis in enumerate(self.axes):
+                i += (x * turn[axis] + y * turn[3 + axis] + z * turn[6 + axis] > 0.0) << k
+            if i not in taken:
                 return i
         slots = range(self.first, self.first + len(self.labels))
-        return next((i for i in slots if is_free[i]), None)
+        return next((i for i in slots if i not in taken), None)
 
 
 def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
@@ -58,8 +61,8 @@ def find_pairs(model: mujoco.MjModel) -> dict[tuple[int, int], Pair]:
         if {int(model.geom_type[i]) for i in key} == {int(GEOM.mjGEOM_PLANE)}:
             continue
         _check_geoms(model, key)
-        labels, feature = _slots(model, key)
-        pairs[key] = Pair(first, labels, feature, _friction(model, key, explicit.get(key)))
+        labels, feature, axes = _slots(model, key)
+        pairs[key] = Pair(first, labels, feature, axes, _friction(model, key, explicit.get(key)))
         first += len(labels)
     return pairs
 
@@ -74,34 +77,50 @@ def contact_names(model: mujoco.MjModel, pairs: dict[tuple[int, int], Pair]) -> 
     )
 
 
-def contact_rows(
-    model: mujoco.MjModel,
-    data: mujoco.MjData,
-    pairs: dict[tuple[int, int], Pair],
-    names: tuple[str, ...],
-) -> tuple[FloatArray, FloatArray]:
-    """Return gaps (m,) and rows (m, 3, nv), normal first, of the contacts that MuJoCo has found."""
-    phi, J = np.full(len(names), np.inf), np.zeros((len(names), 3, model.nv))
-    ends = np.zeros((2, 3, model.nv))
+class Tree:
+    """Hold which velocities move which geoms of a model."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        bodies = model.geom_bodyid
+        self.centre = model.body_rootid[bodies]
+        # A body that is welded to another one moves with it.
+        moving = model.body_weldid[bodies]
+        counts = model.body_dofnum[moving]
+        self.last_dof = np.where(counts > 0, model.body_dofadr[moving] + counts - 1, -1)
+        self.dof_parent = model.dof_parentid.copy()
+
+    def rows(self, data: mujoco.MjData, v: FloatArray) -> tuple[FloatArray, list[list[float]]]:
+        """Return rows (n, 3, nv) of the contacts that MuJoCo has found, and facts about each.
+
+        These are J_n v [m/s], and the largest entries of J_n and of J_t.
+        """
+        found, motions = data.contact, data.cdof
+        dist = found.dist
+        J, facts = np.zeros((len(dist), 3, len(motions))), np.empty((len(dist), 3))
+        contact_jacobians(
+            *(found.geom, found.pos, found.frame, dist),
+            *(self.last_dof, self.centre, self.dof_parent, motions, data.subtree_com),
+            *(v, J, facts),
+        )
+        return J, facts.tolist()
+
+
+def contact_numbers(
+    data: mujoco.MjData, pairs: dict[tuple[int, int], Pair], names: tuple[str, ...]
+) -> list[int]:
+    """Return the number of each contact that MuJoCo has found."""
+    numbers: list[int] = []
     found = data.contact
-    for geoms, dist, pos, frame in zip(
-        found.geom.tolist(), found.dist, found.pos, found.frame, strict=True
-    ):
+    for geoms, pos in zip(found.geom.tolist(), found.pos.tolist(), strict=True):
         pair = pairs[min(geoms), max(geoms)]
-        i = pair.slot(model, data, pos, np.isinf(phi))
+        i = pair.slot(data, pos, numbers)
         if i is None:
             raise InvalidProblem(
                 f"MuJoCo finds more than {len(pair.labels)} contacts of {names[pair.first]!r}; use "
                 f"simpler geoms"
             )
-        normal = frame[:3]
-        # MuJoCo's point is half way between the surfaces; the matter that slides is on them.
-        for rows, geom, side in zip(ends, geoms, (-0.5, 0.5), strict=True):
-            point = pos + side * dist * normal
-            mujoco.mj_jac(model, data, rows, None, point, int(model.geom_bodyid[geom]))
-        phi[i] = dist
-        J[i] = np.vstack([normal, tangents(normal)]) @ (ends[1] - ends[0])
-    return phi, J
+        numbers.append(i)
+    return numbers
 
 
 def supported_state(model: mujoco.MjModel, data: mujoco.MjData | None) -> mujoco.MjData:
@@ -181,24 +200,27 @@ def _check_geoms(model: mujoco.MjModel, key: tuple[int, int]) -> None:
             )
 
 
-def _slots(model: mujoco.MjModel, key: tuple[int, int]) -> tuple[tuple[str, ...], int]:
-    """Return how the contacts of a pair are told apart, and by which geom.
+def _slots(
+    model: mujoco.MjModel, key: tuple[int, int]
+) -> tuple[tuple[str, ...], int, tuple[int, ...]]:
+    """Return how the contacts of a pair are told apart, by which geom and which of its axes.
 
     MuJoCo returns those of a box on a plane in an order that changes while it turns. They are told
     apart by the signs of the corner, or of the end of a capsule, in the geom's own frame.
     """
     kinds = [int(model.geom_type[i]) for i in key]
     if any(kind in ROUND for kind in kinds):
-        return ("",), -1
+        return ("",), -1, ()
     if GEOM.mjGEOM_PLANE in kinds:
         feature = key[1 - kinds.index(GEOM.mjGEOM_PLANE)]
         if GEOM.mjGEOM_CAPSULE in kinds:
-            return (" (-)", " (+)"), feature
+            return (" (-)", " (+)"), feature, (2,)
         if GEOM.mjGEOM_BOX in kinds:
             # The sign along x changes fastest, as in `Pair.slot`.
-            return tuple(f" ({x}{y}{z})" for z, y, x in product("-+", repeat=3)), feature
+            corners = tuple(f" ({x}{y}{z})" for z, y, x in product("-+", repeat=3))
+            return corners, feature, (0, 1, 2)
     count = 2 if GEOM.mjGEOM_CAPSULE in kinds else MOST_SLOTS
-    return ("", *(f" {i}" for i in range(2, count + 1))), -1
+    return ("", *(f" {i}" for i in range(2, count + 1))), -1, ()
 
 
 def _friction(model: mujoco.MjModel, key: tuple[int, int], explicit: int | None) -> float:

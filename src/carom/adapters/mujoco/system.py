@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import NamedTuple, final
 
 import mujoco
 import numpy as np
 
-from carom.adapters.engine import SAME, EngineSystem
+from carom.adapters.engine import SAME, EngineSystem, Touching
 from carom.adapters.mujoco import model as models
-from carom.adapters.mujoco.contacts import contact_names, contact_rows, find_pairs, supported_state
+from carom.adapters.mujoco.contacts import (
+    Tree,
+    contact_names,
+    contact_numbers,
+    find_pairs,
+    supported_state,
+)
+from carom.adapters.mujoco.solids import placements_of, solids_of
+from carom.adapters.solids import Solid
 from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
@@ -25,6 +33,14 @@ MOST_STEPS = 50
 STEP = 1e-5
 """How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
 OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+class Approach(NamedTuple):
+    """Hold what an impact is made of: the mass matrix, contacts that touch, names of the fast."""
+
+    M: FloatArray
+    touching: Touching
+    hits: frozenset[str]
 
 
 @final
@@ -89,7 +105,7 @@ class MujocoSystem(EngineSystem):
         self.model = models.with_margin(model, self.margin)
         self._data = mujoco.MjData(self.model)
         self.take_inputs(source)
-        self._pairs = find_pairs(model)
+        self._pairs, self._tree = find_pairs(model), Tree(model)
         names = contact_names(model, self._pairs)
         mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
         super().__init__(model.nq, model.nv, names, mu)
@@ -97,6 +113,50 @@ class MujocoSystem(EngineSystem):
     def take_inputs(self, data: mujoco.MjData) -> None:
         """Take controls, activations, applied forces and mocap poses from a state of the model."""
         models.copy_inputs(self.model, data, self._data)
+
+    def solids(self) -> list[Solid]:
+        """Return the shapes of the model, for drawing."""
+        return solids_of(self.model)
+
+    def placements(self, q: ArrayLike) -> FloatArray:
+        """Return the poses (n, 4, 4) of all solids at a configuration."""
+        self._place(self._checked(q))
+        return placements_of(self.model, self._data)
+
+    def contact_places(self, q: ArrayLike) -> FloatArray:
+        """Return where contacts are (m, 3) [m]; NaN for those that are far apart."""
+        self._place(self._checked(q))
+        self._find_contacts()
+        places = np.full((len(self.contacts), 3), np.nan)
+        found = contact_numbers(self._data, self._pairs, self.contacts)
+        places[found] = self._data.contact.pos
+        return places
+
+    def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return the velocities (m, 3) of the points in contact, relative to what they touch."""
+        self._place(self._checked(q))
+        self._find_contacts()
+        motions = np.full((len(self.contacts), 3), np.nan)
+        found = contact_numbers(self._data, self._pairs, self.contacts)
+        rates = np.asarray(v, dtype=np.float64)
+        for number, contact in zip(found, self._data.contact, strict=True):
+            own = [int(self.model.geom_bodyid[geom]) for geom in contact.geom]
+            first, second = (self._point_velocity(contact.pos, body, rates) for body in own)
+            # The world does not move: the other one is the robot's.
+            motions[number] = first - second if own[1] == 0 else second - first
+        return motions
+
+    def _point_velocity(self, point: FloatArray, body: int, v: FloatArray) -> FloatArray:
+        """Return the velocity (3,) of the point of a body that is at a place in the world."""
+        J = np.zeros((3, self.nv))
+        mujoco.mj_jac(self.model, self._data, J, None, point, body)
+        return J @ v
+
+    def moved(self, q: ArrayLike, v: ArrayLike, seconds: float) -> FloatArray:
+        """Return the configuration (nq,) that a constant velocity leads to."""
+        position = self._checked(q).copy()
+        mujoco.mj_integratePos(self.model, position, np.array(v, dtype=np.float64), seconds)
+        return position
 
     def _velocity_map(self, q: FloatArray) -> FloatArray:
         return models.velocity_map(self.model, q)
@@ -163,19 +223,59 @@ class MujocoSystem(EngineSystem):
             speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
                 gravity makes of rest in one step.
         """
-        here, near, hits = self._approaching(data, gap_tolerance, speed)
-        return self._gather(here, near, data.qvel) if hits.size else None
-
-    def _approaching(
-        self, data: mujoco.MjData, gap_tolerance: float, speed: float
-    ) -> tuple[Dynamics, IntArray, IntArray]:
-        """Return the dynamics of a state, which contacts touch, and which of them approach."""
         positive("speed", speed)
         between("gap_tolerance", gap_tolerance, 0.0, self.margin)
         self.take_inputs(data)
-        here = self.dynamics(data.qpos)
-        near = self._opening(here, np.flatnonzero(here.phi <= gap_tolerance))
-        return here, near, near[here.J_n[near] @ data.qvel < -speed]
+        found = self._approaching(self._data, gap_tolerance, speed)
+        return None if found is None else self._gather(found.M, found.touching, data.qvel)
+
+    def _approaching(
+        self, data: mujoco.MjData, gap_tolerance: float, speed: float, fewest: int = 1
+    ) -> Approach | None:
+        """Return which contacts touch in a state, and which of them approach faster than `speed`.
+
+        Returns None if none does, or if fewer than `fewest` touch. A simulation asks before every
+        step, and most often this is the answer, so it has to take microseconds only. Therefore it
+        asks in the simulation's own data, which the step that follows needs in the processor's
+        cache as well. Poses and contacts in them change; a step of MuJoCo finds them anew.
+        """
+        model = self.model
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        if data.ncon < fewest:
+            return None
+        near = [k for k, gap in enumerate(data.contact.dist.tolist()) if gap <= gap_tolerance]
+        if len(near) < fewest:
+            return None
+        mujoco.mj_comPos(model, data)
+        rows, facts = self._tree.rows(data, data.qvel)
+        for k in near:
+            if facts[k][0] < -speed:
+                return self._touch(data, near, rows, facts, speed)
+        return None
+
+    def _touch(
+        self,
+        data: mujoco.MjData,
+        near: list[int],
+        rows: FloatArray,
+        facts: list[list[float]],
+        speed: float,
+    ) -> Approach | None:
+        """Return what touches, if anything that some motion opens approaches."""
+        numbers = contact_numbers(data, self._pairs, self.contacts)
+        # As `_opening` has it.
+        least = SAME * max(max(facts[k][1:]) for k in near)
+        near = sorted((k for k in near if facts[k][1] > least), key=numbers.__getitem__)
+        hits = frozenset(self.contacts[numbers[k]] for k in near if facts[k][0] < -speed)
+        if not hits:
+            return None
+        touching = [numbers[k] for k in near]
+        names = tuple([self.contacts[i] for i in touching])
+        J = rows[near]
+        found = Touching(names, J[:, 0], J[:, 1:], self.mu[touching])
+        mujoco.mj_fwdPosition(self.model, data)
+        return Approach(models.mass_matrix(self.model, data), found, hits)
 
     def _warn(self, q: ArrayLike) -> None:
         models.warn_of_limits(self.limits_reached(q))
@@ -243,7 +343,12 @@ class MujocoSystem(EngineSystem):
         """Return gaps (m,) and rows (m, 3, nv), normal first, where the data are."""
         self.model.opt.disableflags &= ~OFF
         mujoco.mj_collision(self.model, self._data)
-        return contact_rows(self.model, self._data, self._pairs, self.contacts)
+        phi = np.full(len(self.contacts), np.inf)
+        J = np.zeros((len(phi), 3, self.nv))
+        found = contact_numbers(self._data, self._pairs, self.contacts)
+        phi[found] = self._data.contact.dist
+        J[found], _ = self._tree.rows(self._data, self._data.qvel)
+        return phi, J
 
     def _bias(self, q: FloatArray, v: FloatArray, phi: FloatArray) -> FloatArray:
         """Return dJ/dt v, (m, 3), by the Jacobians a little before and after, where v leads."""

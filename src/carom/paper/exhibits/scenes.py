@@ -14,8 +14,8 @@ from carom.outcomes.kinds import describe_kinds
 from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.paper.exhibits.collision import Collision, collide, flat, headings
 from carom.plots import plot_scene
-from carom.plots.scene import view_of
 from carom.systems import PlanarSystem
+from carom.systems.views import view_of
 from carom.typing import FloatArray
 
 ARROW = 0.5

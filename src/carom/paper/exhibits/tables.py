@@ -15,9 +15,9 @@ from carom.laws.routh_exact import RouthExact
 from carom.paper.exhibit import Effort, Finding, Made, Progress, Table, exhibit
 from carom.paper.exhibits.collision import Collision, collide
 from carom.paper.exhibits.impacts import STACK_MASS
-from carom.plots.scene import contact_points
 from carom.scenes import Scene
 from carom.systems import PlanarSystem
+from carom.systems.views import contact_points
 from carom.typing import FloatArray
 
 NUM_SAMPLES = 2**14

@@ -1,0 +1,94 @@
+"""carom warm-up: compile all kernels in advance."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import click
+
+from carom.cli import show
+from carom.cli.options import Command, json_option
+
+EPILOG = """\
+Examples:
+  carom warm-up
+  NUMBA_CACHE_DIR=/cache carom warm-up  Keep compiled code where an image or a cluster finds it.
+"""
+
+
+@click.command("warm-up", cls=Command, epilog=EPILOG, short_help="compile all kernels in advance")
+@json_option
+def command(as_json: bool) -> None:
+    """Compile everything that carom would compile on first use, and keep it on disk.
+
+    This takes a minute or two, and some seconds once it is done. Compiled code is kept beside the
+    package, in the user's cache if that cannot be written to, or in NUMBA_CACHE_DIR; a new version
+    of carom or of Numba, or another processor, compiles anew. Printed is how long each part took.
+    """
+    seconds = {}
+    with show.progress([expected for expected, _ in PARTS.values()]) as begin:
+        for name, (_, run) in PARTS.items():
+            begin(name)
+            start = time.perf_counter()
+            run()
+            seconds[name] = time.perf_counter() - start
+    cells = [(name, f"{value:.1f}") for name, value in seconds.items()]
+    lines = show.table(("part", "seconds"), cells, right=(1,), width=show.terminal_width())
+    show.show({"seconds": seconds} if as_json else "\n".join(lines))
+
+
+def _planar_samples() -> None:
+    from carom import Routh, scenes
+
+    # Two contacts have code of their own; few samples would not search for extremes.
+    for name in ("rocking-block", "disk-stack"):
+        Routh(num_samples=2**10).resolve(scenes.load(name).problem)
+
+
+def _samples_in_space() -> None:
+    from carom import ImpactProblem, Routh
+
+    point = ImpactProblem(
+        M=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        J_n=[[0.0, 0.0, 1.0]],
+        J_t=[[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]],
+        mu=0.5,
+        v_pre=[1.0, 0.0, -1.0],
+    )
+    Routh(num_samples=1).resolve(point)
+    Routh(num_samples=1, step_impulse=1.0).resolve(point)
+
+
+def _steps() -> None:
+    from carom import Routh, scenes
+
+    # Few contacts have all pieces in a table, many have those that were met.
+    for name in ("rocking-block", "disk-stack"):
+        Routh(num_samples=1, step_impulse=1.0).resolve(scenes.load(name).problem)
+
+
+def _comparison_laws() -> None:
+    from carom import AnitescuPotra, scenes
+
+    # Few contacts are interpreted. Sequences compile nothing of their own.
+    AnitescuPotra().resolve(scenes.load("disk-stack").problem)
+
+
+def _motion() -> None:
+    from carom import Routh, scenes, simulate
+
+    scene = scenes.load("rocking-block")
+    # Contacts of a block that stands depend on each other, which takes kernels of its own.
+    for v in (scene.v, 0.0 * scene.v):
+        simulate(scene.system, scene.q, v, duration=0.1, law=Routh(num_samples=1))
+
+
+PARTS: dict[str, tuple[float, Callable[[], None]]] = {
+    "samples in the plane": (8.0, _planar_samples),
+    "samples in space": (20.0, _samples_in_space),
+    "the paper's steps": (15.0, _steps),
+    "simultaneous and sequential impacts": (8.0, _comparison_laws),
+    "motion of planar systems": (15.0, _motion),
+}
+"""What is compiled: the expected time [s], and a call that needs it."""
