@@ -350,6 +350,8 @@ def test_a_page_finds_a_server_that_was_killed_and_started_again(open_page):
         before = assert_true(page)
         server.end("kill")
         until(page, "document.getElementById('status').dataset.kind === 'off'")
+        # The page tries again at least once before there is a server to find.
+        page.wait_for_event("console")
         server = Server("box-wall", port=port, token=token)
         until(page, "document.getElementById('status').dataset.kind === 'exact'")
         assert assert_true(page)["exact"]["bounds"] == before["exact"]["bounds"]
