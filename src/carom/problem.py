@@ -50,6 +50,9 @@ class ImpactProblem(Saved):
         contacts: Names of the m contacts; default A, B, C, ...
         num_directions: Number k >= 3 of friction directions in space, for laws that need them:
             exact motions of `Routh` and `worst_case` use the round cone. Not used in the plane.
+        restitution: (m,) coefficients e from 0 to 1, or one number for all contacts. A contact
+            returns e^2 of the work of its normal force in compression (Stronge), whatever the
+            others do meanwhile; 0, the default, is the inelastic impact of the paper.
         without_collision: Whether contacts at rest in the normal direction may act although no
             contact approaches, as in Painlevé's paradox, where no finite contact force exists. If
             False, such a problem has the single outcome v_pre. No effect if a contact approaches.
@@ -95,6 +98,7 @@ class ImpactProblem(Saved):
     v_pre: FloatArray
     contacts: tuple[str, ...]
     num_directions: int
+    restitution: FloatArray
     without_collision: bool
 
     def __init__(
@@ -107,6 +111,7 @@ class ImpactProblem(Saved):
         contacts: Sequence[str] | None = None,
         num_directions: int = 8,
         *,
+        restitution: ArrayLike = 0.0,
         without_collision: bool = False,
     ) -> None:
         arrays = _shaped(M, J_n, J_t, mu, v_pre)
@@ -116,6 +121,7 @@ class ImpactProblem(Saved):
             arrays["M"] = _checked(**arrays)
             # Perhaps M was not quite symmetric.
             known = _in_contact_coordinates(arrays, k)
+        arrays["restitution"] = _restitution(restitution, len(arrays["mu"]))
         self._hold(
             arrays,
             contacts=_contact_names(contacts, len(arrays["mu"])),
@@ -128,11 +134,12 @@ class ImpactProblem(Saved):
         """Become a copy, of which all that is derived has the same bits."""
         # In C order and writable, as kernels are compiled for.
         arrays = {name: np.array(state[name], order="C") for name in ARRAYS}
-        self._hold({**state, **arrays}, **_in_contact_coordinates(arrays, state["num_directions"]))
+        own = {**state, **arrays, "restitution": np.array(state["restitution"])}
+        self._hold(own, **_in_contact_coordinates(arrays, state["num_directions"]))
 
     def _hold(self, fields_: dict[str, Any], **others: Any) -> None:
         """Set all attributes, which is quicker at once, and make arrays read-only."""
-        for name in ARRAYS:
+        for name in (*ARRAYS, "restitution"):
             fields_[name].setflags(write=False)
         vars(self).update(fields_, **others)
 
@@ -157,11 +164,16 @@ class ImpactProblem(Saved):
     def _repr_html_(self) -> str:
         v_c = self.contact_velocity(self.v_pre)
         rows = [
-            [name, f"{mu:.4g}", *(f"{x:.4g}" for x in own)]
-            for name, mu, own in zip(self.contacts, self.mu, v_c, strict=True)
+            [name, f"{mu:.4g}", f"{e:.4g}", *(f"{x:.4g}" for x in own)]
+            for name, mu, e, own in zip(self.contacts, self.mu, self.restitution, v_c, strict=True)
         ]
         tangents = ["tangential"] if self.num_tangents == 1 else ["tangent 1", "tangent 2"]
-        head = ["contact", "mu", *(f"{each} before [m/s]" for each in ["normal", *tangents])]
+        head = [
+            "contact",
+            "mu",
+            "restitution",
+            *(f"{each} before [m/s]" for each in ["normal", *tangents]),
+        ]
         energy = f"kinetic energy before: {self.kinetic_energy(self.v_pre):.4g} J"
         return notebook.page(repr(self), head, rows, [energy], figure_of=self)
 
@@ -179,6 +191,11 @@ class ImpactProblem(Saved):
     def num_tangents(self) -> int:
         """Return the number of tangential dimensions d: 1 in the plane, 2 in space."""
         return self.J_t.shape[1]
+
+    @cached_property
+    def bounces(self) -> bool:
+        """Return whether a contact has a coefficient of restitution above zero."""
+        return bool(self.restitution.any())
 
     # What is derived is known from the checks, unless a number is unusual.
 
@@ -402,6 +419,20 @@ def _contact_names(contacts: Sequence[str] | None, m: int) -> tuple[str, ...]:
         repeated = min(name for name in names if names.count(name) > 1)
         raise InvalidProblem(f"contacts: expected different names, got {repeated!r} repeatedly")
     return names
+
+
+def _restitution(restitution: ArrayLike, m: int) -> FloatArray:
+    if isinstance(restitution, float) and restitution == 0.0:
+        # The usual case, in a simulation many times per second.
+        return np.zeros(m)
+    array = checks.numbers("restitution", restitution, InvalidProblem)
+    if array.shape not in ((), (m,)):
+        raise _wrong("restitution", f"one number or ({m},)", array)
+    checks.finite("restitution", array, InvalidProblem)
+    if ((array < 0.0) | (array > 1.0)).any():
+        worst = array.min() if (array < 0.0).any() else array.max()
+        raise InvalidProblem(f"restitution: expected numbers from 0 to 1, got {worst:.3g}")
+    return np.full(m, array) if array.ndim == 0 else array
 
 
 def _without_collision(without_collision: bool) -> bool:

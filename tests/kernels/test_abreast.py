@@ -16,8 +16,9 @@ def one_by_one(sampler: MotionSampler, count: int, monkeypatch) -> motions.Runs:
     """Run motions by the code for any number of contacts."""
 
     def run(*arguments):
-        *known, plan, trail, work, _ = arguments
-        plans.run(*known, plan[0], trail[0], work)
+        *known, room, _ = arguments
+        plan, trail = np.empty((plans.LONGEST, 4)), np.empty((plans.LONGEST, 10))
+        plans.run(*known, plan, trail, room)
 
     with monkeypatch.context() as patch:
         patch.setattr(motions.abreast, "run", run)

@@ -166,6 +166,9 @@ def _check_impact(motion: Trajectory, part: Impact, speed: float) -> list[float]
         assert part.duration > 0.0
         energies = [energies[0], system.energy(part.q[-1], part.v[-1])]
     else:
+        if system.restitution[touching].any():
+            # What contacts store on the way they return: only the ends can be compared.
+            energies = [energies[0], energies[-1]]
         assert part.duration == 0.0
         np.testing.assert_array_equal(part.q[0], part.q[1])
         total = part.impulse[-1] - part.impulse[0]

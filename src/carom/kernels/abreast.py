@@ -14,18 +14,16 @@ from carom.kernels.motions import (
     FINISHED,
     LENGTH,
     MOST_STARTS,
-    MOST_STRETCHES,
     PERIOD,
     UNFINISHED,
-    approaches,
     begin,
     draw_row,
-    has_acted,
+    goes_on,
     is_physical,
     resume,
 )
 from carom.kernels.plans import LONGEST, join, plan_motion, write
-from carom.kernels.stretches import follow_stretch
+from carom.kernels.stretches import MOST_STRETCHES, follow_stretch
 
 TWO, FOUR = np.int64(2), np.int64(4)
 """Numbers of contacts and of velocities; known in advance, they shorten loops."""
@@ -55,23 +53,59 @@ def _leave(w, k, u, total, work):
 
 
 @inlined
-def _begin_stretches(w, plan, trail):
-    """Hand over rows of plans, and note where motions are."""
+def _begin_stretches(w):
+    """Hand over rows of plans, and note where motions are.
+
+    Who begins a stretch cannot be foreseen. So there is no branch: the others write into a row that
+    nobody reads.
+    """
     for k in range(LANES):
-        w.drawn[k] = -1
-        if w.motion[k] < 0 or not w.is_new[k]:
-            continue
-        r = w.stretch[k]
-        if r < LONGEST:
-            trail[k, r, 0], trail[k, r, 1] = w.events[k], w.begun[k]
-            for j in range(4):
-                trail[k, r, 2 + j], trail[k, r, 6 + j] = w.u[j, k], w.total[j, k]
-        w.is_planned[k] = int(r < w.planned[k])
-        if r < w.planned[k]:
-            for j in range(4):
-                w.row[j, k] = plan[k, r, j]
-        elif r < LONGEST:
-            w.drawn[k] = r
+        stretch = w.stretch[k]
+        r = min(stretch, LONGEST)
+        row = r if w.is_new[k] != 0 else LONGEST
+        w.trail[k, row, 0], w.trail[k, row, 1] = w.events[k], w.begun[k]
+        for j in range(4):
+            w.trail[k, row, 2 + j], w.trail[k, row, 6 + j] = w.u[j, k], w.total[j, k]
+            w.row[j, k] = w.plan[k, r, j]
+        is_planned = stretch < w.planned[k]
+        w.is_planned[k] = int(is_planned)
+        w.drawn[k] = LONGEST if is_planned else row
+
+
+@inlined
+def _keep_drawn(w):
+    """Add the rows that lanes have drawn to their plans."""
+    for k in range(LANES):
+        row = LONGEST if w.code[k] == RARE else w.drawn[k]
+        for j in range(4):
+            w.plan[k, row, j] = w.row[j, k]
+
+
+@inlined
+def _find_free(w):
+    """List the lanes without a motion, and count them."""
+    count = 0
+    for k in range(LANES):
+        w.chosen[count] = k
+        count += int(w.motion[k] < 0)
+    return count
+
+
+@inlined
+def _find_ended(w):
+    """List the lanes in which more has happened than an event, and count them."""
+    count = 0
+    for k in range(LANES):
+        w.chosen[count] = k
+        count += int((w.motion[k] >= 0) & (w.code[k] != GOES_ON))
+    return count
+
+
+@inlined
+def _is_over(w, k):
+    """Return whether the motion in lane k has begun, and no contact approaches."""
+    has_acted = (w.total[0, k] > 0.0) | (w.total[2, k] > 0.0)
+    return has_acted & (w.u[0, k] >= 0.0) & (w.u[2, k] >= 0.0)
 
 
 @inlined
@@ -87,14 +121,14 @@ def _log_piece(w, k, log, logged):
 
 
 @expanded
-def _follow_alone(A, mu, w, k, plan, work, log, logged):
+def _follow_alone(A, mu, w, k, work, log, logged):
     """Follow the stretch of lane k from its start by the code for any number of contacts.
 
     Return whether the motion goes on; see `run_motion`.
     """
-    stretch = w.stretch[k]
+    stretch, plan = w.stretch[k], w.plan[k]
     _leave(w, k, w.u_before, w.total_before, work)
-    if not approaches(work):
+    if not goes_on(work):
         w.begun[k] = stretch
     is_late = stretch - w.begun[k] == MOST_STRETCHES or work.events > work.most_events
     if is_late or stretch == MOST_STRETCHES + MOST_STARTS:
@@ -112,14 +146,15 @@ def _follow_alone(A, mu, w, k, plan, work, log, logged):
 @filling
 def run(
     A, mu, start, seed, first, q, elite, known, lengths_known, plans, lengths, values, order,
-    states, totals, statuses, events, log_last, log, logged, plan, trail, room, lanes,
+    states, totals, statuses, events, log_last, log, logged, room, lanes,
 ):  # fmt: skip
     """Run motions of two contacts; see `carom.kernels.plans.run`.
 
-    There are eight of `plan` and `trail`; `lanes` holds one `carom.kernels.abreast_step.RECORD`.
+    `lanes` holds one `carom.kernels.abreast_step.RECORD`.
     """
     work, w = room[0], lanes[0]
     for i in range(4):
+        w.start[i] = start[i]
         for j in range(4):
             w.A[i, j] = A[i, j]
     for k in range(LANES):
@@ -136,23 +171,22 @@ def run(
         # Changed plans are made when all of those that are given have been tried.
         last = number if left >= num_first else num_first
         if entered < last and entered - left < LANES:
-            for k in range(LANES):
-                if w.motion[k] >= 0 or entered == last:
-                    continue
+            for free in range(min(_find_free(w), last - entered)):
+                k = w.chosen[free]
                 key, planned, same = plan_motion(
                     entered, seed, first, elite, known, lengths_known, plans, lengths, order,
-                    states, mu, plan[k], trail[k], TWO, FOUR,
+                    states, mu, w.plan[k], w.trail[k], TWO,
                 )  # fmt: skip
                 begin(start, work)
                 is_logged = log_last and entered == number - 1
                 same = 0 if is_logged else same
                 if same > 0:
-                    resume(trail[k, same], work)
+                    resume(w.trail[k, same], work)
                 _enter(w, k, entered, key, planned, same, work)
                 logging = k if is_logged else logging
                 entered += 1
         if searches:
-            _begin_stretches(w, plan, trail)
+            _begin_stretches(w)
         if logging >= 0 and w.is_new[logging]:
             complete = logged[0]
         advance(w)
@@ -160,27 +194,23 @@ def run(
             logged[0] = complete
         elif logging >= 0:
             _log_piece(w, logging, log, logged)
-        for k in range(LANES):
-            if w.motion[k] < 0:
-                continue
-            code, goes_on = w.code[k], True
-            if code == RARE:
+        if searches:
+            _keep_drawn(w)
+        for ended in range(_find_ended(w)):
+            k = w.chosen[ended]
+            is_on = True
+            if w.code[k] == RARE:
                 rows = log if k == logging else no_log
-                goes_on = _follow_alone(A, mu, w, k, plan[k], work, rows, logged)
-            elif searches and w.drawn[k] >= 0:
-                for j in range(4):
-                    plan[k, w.drawn[k], j] = w.row[j, k]
-            if code == GOES_ON:
+                is_on = _follow_alone(A, mu, w, k, work, rows, logged)
+            if is_on and not _is_over(w, k):
                 continue
             _leave(w, k, w.u, w.total, work)
-            if goes_on and (approaches(work) or not has_acted(work)):
-                continue
             status = UNFINISHED
-            if goes_on:
-                status = FINISHED if is_physical(A, start, FOUR, work) else FAILED
+            if is_on:
+                status = FINISHED if is_physical(w.A, w.start, FOUR, work) else FAILED
             if searches and status == FINISHED and w.stretch[k] <= MOST_KEPT:
                 join(
-                    q, plans, lengths, values, order, states, plan[k], trail[k], w.stretch[k],
+                    q, plans, lengths, values, order, states, w.plan[k], w.trail[k], w.stretch[k],
                     TWO, FOUR, work,
                 )  # fmt: skip
             write(w.motion[k] - num_first, status, totals, statuses, events, FOUR, work)

@@ -7,9 +7,12 @@ left as it was at the start of its stretch and marked.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from carom.kernels.jit import inlined, lean
+from carom.kernels.lanes import use_widest
 from carom.kernels.motions import AIMING, FIRST_IDLE, IDLE, PATIENCE, PERIOD, STRIDE
+from carom.kernels.plans import LONGEST
 from carom.kernels.random import bits, halves
 from carom.kernels.stretch import KEEP_REST, hold_two
 from carom.kernels.stretch_aim import NOISE, STILL
@@ -31,16 +34,20 @@ RECORD = np.dtype(
         [
             ("A", np.float64, (4, 4)),
             ("mu", np.float64, (2,)),
+            ("start", np.float64, (4,)),
             *((name, np.float64, (count, LANES)) for name, count in _REAL.items()),
             ("lifts", np.int64, (2, LANES)),
             *((name, np.int64, (LANES,)) for name in (*_WHOLE, *_OWN)),
             ("key", np.uint64, (LANES,)),
+            ("chosen", np.int64, (LANES,)),
+            ("plan", np.float64, (LANES, LONGEST + 1, 4)),
+            ("trail", np.float64, (LANES, LONGEST + 1, 10)),
         ],
     )
 )
 """Eight motions, a lane each.
 
-A, mu: The contact space.
+A, mu, start: The contact space and the start.
 u, total: Velocities and impulses so far; `..._before`: at the start of the stretch.
 rates: Rates of the contacts that act.
 row: The row of the plan: two rates, the share of the way, the aim.
@@ -52,7 +59,21 @@ event, events: Number of events of the stretch, and of stretches before.
 code: What has come of the last event.
 motion, planned, begun, drawn: See `carom.kernels.abreast`.
 key: Keys of the random numbers.
+chosen: Numbers of some lanes.
+plan, trail: As for `carom.kernels.plans.run`, with a last row for what nobody reads.
 """
+
+_PLANS = RECORD.fields["plan"][1]  # type: ignore[index]
+
+
+def make_lanes() -> NDArray[np.void]:
+    """Make eight lanes of zeros, with plans and trails that are not read before they are written.
+
+    As bytes, like `carom.kernels.stretches.make_room`.
+    """
+    lanes = np.empty(RECORD.itemsize, np.uint8)
+    lanes[:_PLANS] = 0
+    return np.ndarray(1, RECORD, lanes)
 
 
 @inlined
@@ -119,6 +140,7 @@ def _moved(u, du, s):
 @lean
 def advance(w):
     """Let every lane go to its next event; a new stretch begins where there is one."""
+    use_widest()
     A, u, total, rates, row, left = w.A, w.u, w.total, w.rates, w.row, w.left
     mu_0, mu_1, own_0, own_1, both = w.mu[0], w.mu[1], A[1, 1], A[3, 3], A[1, 3]
     A_00, A_01, A_02, A_03, A_12 = A[0, 0], A[0, 1], A[0, 2], A[0, 3], A[1, 2]

@@ -3,6 +3,9 @@
 from carom.kernels.jit import filling, inlined
 from carom.kernels.paths import FAILED, FINISHED
 
+BLOCK = 64
+"""Number of samples whose velocities are computed together."""
+
 
 @inlined
 def _velocity(v_pre, to_velocity, impulses, i, velocities, row):
@@ -16,18 +19,28 @@ def _velocity(v_pre, to_velocity, impulses, i, velocities, row):
 
 
 @filling
-def scale(unit, impulses):
-    """Multiply the columns of impulses (n, c) by their units (c,), in place."""
-    for i in range(impulses.shape[0]):
-        for k in range(impulses.shape[1]):
-            impulses[i, k] *= unit[k]
+def end_velocities(unit, v_pre, to_velocity, impulses, velocities, block):
+    """Multiply the columns of impulses (n, c) by their units (c,), and fill the velocities (n, nv).
 
-
-@filling
-def end_velocities(v_pre, to_velocity, impulses, velocities):
-    """Fill the velocities (n, nv) after impulses (n, c) [N s]."""
-    for i in range(len(impulses)):
-        _velocity(v_pre, to_velocity, impulses, i, velocities, i)
+    Impulses are then in N s. `block` (c + 1, BLOCK) holds numbers.
+    """
+    c = impulses.shape[1]
+    # Blocks lie the other way round, column by column, so that loops run in vector registers.
+    for first in range(0, len(impulses), BLOCK):
+        count = min(BLOCK, len(impulses) - first)
+        for k in range(c):
+            for i in range(count):
+                impulses[first + i, k] *= unit[k]
+                block[k, i] = impulses[first + i, k]
+        for j in range(len(v_pre)):
+            for i in range(count):
+                block[c, i] = v_pre[j]
+            for k in range(c):
+                factor, column, ends = to_velocity[j, k], block[k], block[c]
+                for i in range(BLOCK):
+                    ends[i] += factor * column[i]
+            for i in range(count):
+                velocities[first + i, j] = block[c, i]
 
 
 @filling

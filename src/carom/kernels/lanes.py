@@ -37,6 +37,14 @@ def add_rows(table, start, x, terms, target, lanes):
     target[: len(lanes)] += x[: len(terms)] @ rows.reshape(len(terms), len(lanes))
 
 
+def use_widest():
+    """Let the loops of the function that calls this use the widest vector registers there are.
+
+    LLVM spares those of 512 bits where they slow down what comes after them, which a function pays
+    off that does little else.
+    """
+
+
 def _are_plain(*kinds):
     """Return whether all types are contiguous arrays of doubles, which is what is read below."""
     return all(
@@ -76,6 +84,18 @@ def _add_product(builder, total, row, array, place):
     spread = builder.shuffle_vector(first, nothing, zeros)
     product = builder.fmul(row, spread, flags=_FUSED)
     builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
+
+
+@intrinsic
+def _use_widest(typingctx):  # noqa: ARG001
+    """See `use_widest`."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        # llvmlite knows the names of LLVM's own attributes only; this one is of its targets.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 @intrinsic
@@ -133,4 +153,4 @@ def _add_rows(typingctx, table, start, x, terms, target, lanes):  # noqa: ARG001
 
 
 if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-    signs, add_rows = _signs, _add_rows  # type: ignore[assignment]
+    signs, add_rows, use_widest = _signs, _add_rows, _use_widest  # type: ignore[assignment]

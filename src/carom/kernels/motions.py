@@ -10,6 +10,14 @@ import numpy as np
 
 from carom.kernels.jit import expanded, inlined
 from carom.kernels.random import bits, halves, two_uniforms
+from carom.kernels.stored import (
+    begin_without_energy,
+    is_pending,
+    keep_energies,
+    resume_energies,
+    stored,
+    way_to_end,
+)
 from carom.kernels.stretch import KEEP_REST
 from carom.kernels.stretches import follow_stretch
 
@@ -33,8 +41,6 @@ PATIENCE = 24
 """After so many stretches, contacts that approach aim to stop together in every other one. Contacts
 that take turns may set each other back for ever; where they converge to, all stop at once."""
 
-MOST_STRETCHES = 200
-
 MOST_STARTS = 2000
 """Maximum number of tries to begin where no contact approaches: perhaps only a few rates in a
 hundred let contacts at rest act."""
@@ -51,16 +57,15 @@ ONE_BIT = np.uint64(1)
 @inlined
 def draw_row(key, stretch, mu, plan, r, work):
     """Draw a row of a plan; the contact that must act if none is drawn depends on u."""
-    draw, m, u, width, row = stretch * STRIDE, work.m, work.u, work.width, np.uintp(r)
-    approaching = 0
-    # No index is negative here. Casts to uintp say so, which spares a check at each access.
+    draw, m, width, row = stretch * STRIDE, work.m, work.width, np.uintp(r)
+    pending = 0
     for i in range(m):
-        approaching += int(u[np.uintp(i * width)] < 0.0)
+        pending += int(is_pending(work, i))
     # Where no contact approaches, contacts at rest must act first.
-    idle = FIRST_IDLE if stretch % PERIOD == 0 or approaching == 0 else IDLE
+    idle = FIRST_IDLE if stretch % PERIOD == 0 or pending == 0 else IDLE
     lot, length = two_uniforms(key, draw + STRIDE - 4)
     chance = bits(key, draw + STRIDE - 3)
-    aims, _ = halves(chance)
+    aims, way = halves(chance)
     useful, number, spare = 0.0, 0.0, 0.0
     for i in range(m):
         if i % 2 == 0:
@@ -72,23 +77,25 @@ def draw_row(key, stretch, mu, plan, r, work):
         # foreseen, so there is no branch.
         weight = 1.0 / (1.0 + mu[i] * np.int64((chance >> np.uint64(i % 32)) & ONE_BIT))
         rate = max(1.0 - idle * number, 0.0) * weight
+        # No index is negative here. Casts to uintp say so, which spares a check at each access.
         plan[row, np.uintp(i)] = rate
-        useful += rate if u[np.uintp(i * width)] < 0.0 else 0.0
-    if useful == 0.0 and approaching > 0:
-        turn, chosen = int(approaching * lot), 0
+        useful += rate if is_pending(work, i) else 0.0
+    if useful == 0.0 and pending > 0:
+        turn, chosen = int(pending * lot), 0
         for i in range(m):
-            does_approach = u[np.uintp(i * width)] < 0.0
-            chosen = i if does_approach & (turn == 0) else chosen
-            turn -= int(does_approach)
+            is_next = is_pending(work, i)
+            chosen = i if is_next & (turn == 0) else chosen
+            turn -= int(is_next)
         plan[row, np.uintp(chosen)] = 1.0
     # Half of the later stretches go on until contacts stop; in space, where they cost more, three
     # quarters of them.
     stretched = length * (2.0 if width == 2 else 4.0)
-    plan[r, m + LENGTH] = min(stretched, 1.0) if stretch > 0 else length
+    share = min(stretched, 1.0) if stretch > 0 else length
+    plan[r, m + LENGTH] = way_to_end(work, share, way)
     plan[r, m + AIMS] = 1.0 if aims < AIMING else 0.0
     if stretch >= PATIENCE and stretch % 2 == 0:
         # Contacts that press against each other without approaching may end their impact anywhere.
-        plan[r, m + LENGTH] = 1.0 if approaching > 0 else length
+        plan[r, m + LENGTH] = 1.0 if pending > 0 else length
         # Where contacts that aim alone set back others that rest, those have to hold against it.
         plan[r, m + AIMS] = 1.0 if stretch % 4 == 0 else KEEP_REST
         for i in range(m):
@@ -96,10 +103,10 @@ def draw_row(key, stretch, mu, plan, r, work):
 
 
 @inlined
-def approaches(work):
-    """Return whether a contact approaches, so that the impact is not over."""
+def goes_on(work):
+    """Return whether a contact approaches or stores energy, so that the impact is not over."""
     for i in range(work.m):
-        if work.u[i * work.width] < 0.0:
+        if is_pending(work, i):
             return True
     return False
 
@@ -126,6 +133,8 @@ def is_physical(A, start, c, work):
         # The work of an impulse is its product with the mean of velocities before and after.
         gain += 0.5 * total[k] * (start[k] + end)
         size = max(size, abs(end))
+    for i in range(work.m):
+        gain += stored(work, i)
     return error <= work.residual * (1.0 + size) and gain <= work.residual
 
 
@@ -135,16 +144,18 @@ def begin(start, work):
     for k in range(len(start)):
         work.u[k] = start[k]
         work.total[k] = 0.0
+    begin_without_energy(work)
     work.events, work.begun = 0, 0
 
 
 @inlined
 def keep(work, state):
-    """Write down where a motion is: numbers of events and of the first stretch, u and total."""
+    """Write down where a motion is: events, the first stretch, u, total, and energies if any."""
     c = work.m * work.width
     state[0], state[1] = work.events, work.begun
     for k in range(c):
         state[2 + k], state[2 + c + k] = work.u[k], work.total[k]
+    keep_energies(work, state, 2 + 2 * c)
 
 
 @inlined
@@ -154,6 +165,7 @@ def resume(state, work):
     work.events, work.begun = int(state[0]), int(state[1])
     for k in range(c):
         work.u[k], work.total[k] = state[2 + k], state[2 + c + k]
+    resume_energies(work, state, 2 + 2 * c)
 
 
 @expanded
@@ -161,19 +173,20 @@ def run_motion(A, mu, start, key, plan, planned, first, trail, work, log, logged
     """Run a motion by the first rows of its plan, and beyond them by random ones, which are added.
 
     It goes on from stretch `first`, in the state that `begin` or `resume` has set. Where it is
-    before each stretch is written into `trail` (rows, 2 c + 2), as far as there is room.
+    before each stretch is written into `trail` (rows, 2 c + 2), with m energies more if contacts
+    bounce, as far as there is room.
 
     Returns:
         Status and number of stretches.
     """
     m = work.m
-    for stretch in range(first, MOST_STRETCHES + MOST_STARTS):
-        if not approaches(work):
+    for stretch in range(first, work.most_stretches + MOST_STARTS):
+        if not goes_on(work):
             if has_acted(work):
                 is_right = is_physical(A, start, len(start), work)
                 return FINISHED if is_right else FAILED, stretch
             work.begun = stretch
-        if stretch - work.begun == MOST_STRETCHES or work.events > work.most_events:
+        if stretch - work.begun == work.most_stretches or work.events > work.most_events:
             break
         if stretch < len(trail):
             keep(work, trail[stretch])
@@ -185,4 +198,4 @@ def run_motion(A, mu, start, key, plan, planned, first, trail, work, log, logged
         share, aims = plan[r, m + LENGTH], int(plan[r, m + AIMS])
         _, count = follow_stretch(A, mu, share, aims, work, log, logged)
         work.events += count
-    return UNFINISHED, MOST_STRETCHES
+    return UNFINISHED, work.most_stretches

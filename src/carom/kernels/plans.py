@@ -6,7 +6,9 @@ a stretch more or less, the rest of another plan. It joins the population if it 
 worst. Every motion is exact, whatever its plan, so each of them is an outcome.
 """
 
-from carom.kernels.jit import ZERO, filling, inlined, lean
+import numpy as np
+
+from carom.kernels.jit import ONE, ZERO, filling, inlined, lean
 from carom.kernels.motions import EXTRA, FINISHED, LENGTH, begin, resume, run_motion
 from carom.kernels.random import stream, uniform
 
@@ -74,8 +76,9 @@ def _make_child(plans, order, lengths, mu, plan, key, m):
     count = 0
     while count < len(lengths) and lengths[count] > 0:
         count += 1
-    rank = int(uniform(key, 0) ** 2 * count)
-    kind, where = uniform(key, 1), uniform(key, 2)
+    chance = uniform(key, ZERO)
+    rank = int(chance * chance * count)
+    kind, where = uniform(key, ONE), uniform(key, ONE + 1)
     best, length = order[rank], lengths[rank]
     r = int(where * length)
     planned, changes, first = _copy_rows(plans, best, ZERO, length, plan, ZERO, m), 0, r
@@ -87,21 +90,23 @@ def _make_child(plans, order, lengths, mu, plan, key, m):
         planned = _copy_rows(plans, best, r, length - r, plan, r + 1, m)
         changes = 1
     elif kind < 0.9:
-        other = int(uniform(key, 3) * count)
-        s = int(uniform(key, 4) * lengths[other])
+        other = int(uniform(key, ONE + 2) * count)
+        s = int(uniform(key, ONE + 3) * lengths[other])
         planned = _copy_rows(plans, order[other], s, lengths[other] - s, plan, r, m)
     else:
         planned = r
     for change in range(changes):
-        row = r if change == 0 else int(uniform(key, 3) * length)
+        row = r if change == 0 else int(uniform(key, ONE + 2) * length)
         first = min(first, row)
-        _change_row(plan, row, mu, key, 8 * (1 + change), m)
+        _change_row(plan, row, mu, key, 8 * (ONE + change), m)
     return planned, best, first
 
 
 @inlined
 def _place(values, lengths, value, length, same):
     """Return where a motion belongs among values that fall, or -1 if it is known or too bad."""
+    if values[len(values) - 1] - value > same:
+        return -1
     for k in range(len(values)):
         if abs(value - values[k]) <= same:
             # Of plans that lead as far, the shortest takes the least time to vary.
@@ -130,14 +135,13 @@ def join(q, plans, lengths, values, order, states, plan, trail, length, m, c, wo
     for r in range(length):
         for j in range(m + EXTRA):
             plans[own, r, j] = plan[r, j]
-        for j in range(2 * c + 2):
+        for j in range(trail.shape[1]):
             states[own, r, j] = trail[r, j]
 
 
 @inlined
 def plan_motion(
-    e, seed, first, elite, known, lengths_known, plans, lengths, order, states, mu, plan, trail,
-    m, c,
+    e, seed, first, elite, known, lengths_known, plans, lengths, order, states, mu, plan, trail, m
 ):  # fmt: skip
     """Write the plan of motion e: random ones, then known plans, then changed or random ones.
 
@@ -158,7 +162,7 @@ def plan_motion(
     if states[parent, same, 0] < 0.0:
         return key, planned, 0
     for r in range(same + 1):
-        for j in range(2 * c + 2):
+        for j in range(trail.shape[1]):
             trail[r, j] = states[parent, r, j]
     return key, planned, same
 
@@ -168,7 +172,8 @@ def write(own, status, totals, statuses, events, c, work):
     """Write down the end of a new motion."""
     if own >= 0:
         for k in range(c):
-            totals[own, k] = work.total[k]
+            # What overflowed is no impulse; the motion is not finished.
+            totals[own, k] = work.total[k] if abs(work.total[k]) < np.inf else 0.0
         statuses[own], events[own] = status, work.events
 
 
@@ -235,7 +240,7 @@ def run(
     for e in range(num_first + len(statuses)):
         key, planned, same = plan_motion(
             e, seed, first, elite, known, lengths_known, plans, lengths, order, states, mu, plan,
-            trail, m, c,
+            trail, m,
         )  # fmt: skip
         is_logged = log_last and e == num_first + len(statuses) - 1
         if is_logged or same == 0:

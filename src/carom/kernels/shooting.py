@@ -3,7 +3,7 @@
 import numpy as np
 
 from carom.kernels.jit import inlined, kernel, lean
-from carom.kernels.motions import approaches, is_physical
+from carom.kernels.motions import goes_on, is_physical
 from carom.kernels.stretches import follow_stretch
 
 MOST_AIMS = 8
@@ -52,12 +52,12 @@ def shoot(A, mu, start, rows, velocities, work, log, logged):
         for k in range(c):
             velocities[r + 1, k] = work.u[k]
     for _ in range(MOST_AIMS):
-        if not approaches(work):
+        if not goes_on(work):
             break
         for i in range(m):
             work.rates[i] = 1.0
         follow_stretch(A, mu, 1.0, 1, work, log, logged)
-    return not approaches(work) and is_physical(A, start, len(start), work)
+    return not goes_on(work) and is_physical(A, start, len(start), work)
 
 
 @lean

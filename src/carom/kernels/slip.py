@@ -10,10 +10,20 @@ import numpy as np
 
 from carom.kernels.jit import expanded, inlined
 from carom.kernels.linear import norm_inf
-from carom.kernels.slip_advance import FIRST_TRY, NONE, advance
+from carom.kernels.slip_advance import FIRST_TRY, advance
 from carom.kernels.slip_aim import aim
+from carom.kernels.slip_bounce import (
+    ends_with_phase,
+    exchange,
+    goes_on_to_return,
+    has_returned,
+    settle,
+    to_release,
+)
 from carom.kernels.slip_phase import IDLE, SMOOTH, begin_phase, scratch
+from carom.kernels.slip_root import NONE
 from carom.kernels.slip_steps import friction_against, respond
+from carom.kernels.stored import log_energies, stored
 
 __all__ = ["ACCURACY", "JAMMED", "OK", "TOO_LONG", "follow_stretch", "scratch"]
 
@@ -56,6 +66,7 @@ def follow_stretch(A, mu, share, aims, work, log, logged):
         if there are too many steps; and the number of steps.
     """
     _drop_noise(NONE, work)
+    settle(work)
     _choose(aims > 0, work)
     status, num_steps = _follow_phases(A, mu, share, aims > 0, work, log, logged)
     _drop_noise(NONE, work)
@@ -111,6 +122,8 @@ def _follow_phases(A, mu, share, aims, work, log, logged):
             position += h
             if _commit(h, phase[0], work, log, logged):
                 is_new, aim_at = True, position if aims else np.inf
+                if ends_with_phase(work, share):
+                    return OK, step + 1
         elif h == 0.0:
             aim_at = position if aims else np.inf
         else:
@@ -129,7 +142,7 @@ def _choose(aims, work):
     u, rates, total = work.u, work.rates, 0.0
     for i in range(work.m):
         work.held[i] = 0
-        may_act = u[3 * i] < 0.0 or (u[3 * i] == 0.0 and not aims)
+        may_act = u[3 * i] < 0.0 or (not aims and (u[3 * i] == 0.0 or stored(work, i) > 0.0))
         work.mode[i] = SMOOTH if rates[i] > 0.0 and may_act else IDLE
         work.weight[i] = rates[i] if work.mode[i] == SMOOTH else 0.0
         total += work.weight[i]
@@ -179,7 +192,11 @@ def _next_stop(work):
     """
     u, soonest = work.u, np.inf
     for i in range(work.m):
-        if work.mode[i] != IDLE and work.du[3 * i] > 0.0:
+        if work.mode[i] == IDLE:
+            continue
+        if stored(work, i) > 0.0 and u[3 * i] >= -NONE:
+            soonest = min(soonest, to_release(work, i))
+        elif work.du[3 * i] > 0.0:
             if u[3 * i] < -NONE:
                 soonest = min(soonest, -u[3 * i] / work.du[3 * i])
             elif work.du[3 * i] > JAM:
@@ -212,6 +229,8 @@ def _commit(h, num_slips, work, log, logged):
     row = logged[0]
     is_logged = row < log.shape[0]
     has_stopped = False
+    exchange(work, h, n)
+    log_energies(work, c, row, log)
     moved, impulse = work.du, work.b
     for a in range(c):
         moved[a], impulse[a] = h * R[n, a], h * P[n, a]
@@ -230,6 +249,10 @@ def _commit(h, num_slips, work, log, logged):
         n_after = u[3 * i]
         if work.mode[i] != IDLE and n_after - moved[3 * i] < -NONE <= n_after:
             u[3 * i] = 0.0
+            has_stopped = True
+            if not goes_on_to_return(work, i):
+                work.mode[i] = IDLE
+        elif has_returned(work, i):
             work.mode[i] = IDLE
             has_stopped = True
     if is_logged:

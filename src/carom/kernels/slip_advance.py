@@ -4,11 +4,11 @@ import numpy as np
 
 from carom.kernels.discs import disc_minimum
 from carom.kernels.jit import expanded, inlined, lean
+from carom.kernels.slip_bounce import go_straight, release_share
 from carom.kernels.slip_phase import IDLE, OUTSIDE, sticks_hold
+from carom.kernels.slip_root import NONE, root
 from carom.kernels.slip_steps import explicit_step, implicit_step, length
-
-NONE = 1e-12
-"""Velocities below this share of the impact's speed are none."""
+from carom.kernels.stored import stored
 
 STIFF = 4.0
 """Explicit steps are stable up to about 5 for the fastest rate times their length."""
@@ -103,6 +103,7 @@ def _go_straight(h, num_slips, work):
     for x in range(2 * num_slips):
         work.F[x] = h * work.f[x]
         work.t_next[x] = work.t[x] + h * work.slope[x]
+    go_straight(work, h, 2 * num_slips)
 
 
 @expanded
@@ -150,6 +151,7 @@ def _come_to_rest(ending, h, num_slips, work):
         for x in range(2 * num_slips):
             t[x] += B[p, x] * more0 + B[q, x] * more1
         F[p], F[q] = F[p] + more0, F[q] + more1
+        go_straight(work, h, 2 * num_slips)
     t[p] = t[q] = 0.0
     return is_able
 
@@ -236,7 +238,7 @@ def _controlled_step(h, is_stiff, num_slips, work):
 
 @expanded
 def _first_crossing(h, num_slips, work):
-    """Return the share of a step after which a contact stops; 1 if none does.
+    """Return the share of a step after which a contact stops, or turns; 1 if none does.
 
     0 if a contact that just touches parts: then it does not act any more.
     """
@@ -245,45 +247,18 @@ def _first_crossing(h, num_slips, work):
         if work.mode[i] == IDLE:
             continue
         a = 3 * i
+        if stored(work, i) > 0.0 and u[a] >= -NONE:
+            first = min(first, release_share(work, i, h, n))
+            continue
         after, rate = u[a] + h * work.R[n, a], work.R[n, a]
         for j in range(n):
             after += work.F[j] * work.R[j, a]
             rate += work.f_next[j] * work.R[j, a]
         if after > NONE:
-            share = _root(u[a], h * work.du[a], after, h * rate)
+            share = root(u[a], h * work.du[a], after, h * rate)
             if share * h * abs(rate) < 1e-3 * NONE and u[a] >= -NONE:
                 work.mode[i] = IDLE
                 work.held[i] = 1
                 return 0.0
             first = min(first, share)
     return first
-
-
-@lean
-def _root(start, slope, end, end_slope):
-    """Return where in 0 to 1 the cubic through start <= 0 and end > 0 becomes zero."""
-    third = slope + end_slope - 2.0 * (end - start)
-    second = end - start - slope - third
-    low, high = 0.0, 1.0
-    if start >= -NONE:
-        # It rests or leaves downward: look for a place where it is below zero.
-        low = 0.5
-        while low > 1e-9 and start + low * (slope + low * (second + low * third)) >= 0.0:
-            high = low
-            low *= 0.5
-        if low <= 1e-9:
-            return 0.0
-    x = 0.5 * (low + high)
-    for _ in range(60):
-        value = start + x * (slope + x * (second + x * third))
-        if value > 0.0:
-            high = x
-        else:
-            low = x
-        fall = slope + x * (2.0 * second + 3.0 * x * third)
-        step = value / fall if fall != 0.0 else 2.0
-        guess = x - step
-        if abs(step) < 1e-15 and low <= guess <= high:
-            return guess
-        x = guess if low < guess < high else 0.5 * (low + high)
-    return x

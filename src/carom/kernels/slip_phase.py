@@ -9,7 +9,8 @@ import numpy as np
 
 from carom.kernels.discs import factor_semidefinite, solve_discs, solve_semidefinite
 from carom.kernels.jit import expanded, inlined, lean
-from carom.kernels.slip_steps import NUM_STAGES, length
+from carom.kernels.slip_integrals import NUM_STAGES
+from carom.kernels.slip_steps import length
 
 IDLE, SMOOTH, STICKING, SLIPPING = 0, 1, 2, 3
 """What a contact does: not act; act without friction; act and stick; act and slip."""

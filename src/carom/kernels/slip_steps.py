@@ -11,14 +11,20 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from carom.kernels.jit import expanded, inlined, lean
-
-EXPLICIT = np.vstack([DOP853.A, DOP853.B])
-"""Dormand and Prince's stages; the last row is the step itself."""
+from carom.kernels.slip_integrals import (
+    EXPLICIT,
+    GAMMA,
+    IMPLICIT,
+    IMPLICIT_PAST,
+    NUM_STAGES,
+    add_explicit,
+    add_implicit,
+    finish_explicit,
+    finish_implicit,
+)
 
 EXPLICIT_ERROR, EXPLICIT_CORRECTION = DOP853.E5, DOP853.E3
 """Errors of orders 5 and 3, whose mixture is an estimate of order 8."""
-
-NUM_STAGES = len(DOP853.A)
 
 RELATIVE = 0.02
 """Largest estimated error as a share of the slip."""
@@ -26,36 +32,6 @@ RELATIVE = 0.02
 LEAST = 1e-13
 """Smaller errors are rounding."""
 
-GAMMA = 0.25
-IMPLICIT = np.array(
-    [
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [1.544, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.9466785280815826, 0.2557011698983284, 0.0, 0.0, 0.0, 0.0],
-        [3.314825187068521, 2.896124015972201, 0.9986419139977817, 0.0, 0.0, 0.0],
-        [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895, 0.0, 0.0],
-        [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895, 1.0, 0.0],
-        [1.221224509226641, 6.019134481288629, 12.53708332932087, -0.687886036105895, 1.0, 1.0],
-    ]
-)
-"""RODAS' stages; the last row is the step itself, and what it adds to the sixth is the error."""
-
-IMPLICIT_PAST = np.array(
-    [
-        [0.0, 0.0, 0.0, 0.0, 0.0],
-        [-5.6688, 0.0, 0.0, 0.0, 0.0],
-        [-2.430093356833875, -0.2063599157091915, 0.0, 0.0, 0.0],
-        [-0.1073529058151375, -9.594562251023355, -20.47028614809616, 0.0, 0.0],
-        [7.496443313967647, -10.24680431464352, -33.99990352819905, 11.7089089320616, 0.0],
-        [
-            8.083246795921522,
-            -7.981132988064893,
-            -31.52159432874371,
-            16.31930543123136,
-            -6.058818238834054,
-        ],
-    ]
-)
 IMPLICIT_TIME = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
 
 
@@ -108,6 +84,7 @@ def explicit_step(h, k, work):
     for x in range(n):
         stages[x, 0] = work.slope[x]
         F[x] = EXPLICIT[NUM_STAGES, 0] * work.f[x]
+    add_explicit(work, 0, work.f, n)
     for i in range(1, NUM_STAGES + 1):
         # Few stages of few numbers: sums in registers, not sums of rows, are what is quick.
         for x in range(n):
@@ -121,6 +98,7 @@ def explicit_step(h, k, work):
             for x in range(n):
                 stages[x, i] = work.stage[x]
                 F[x] += EXPLICIT[NUM_STAGES, i] * f[x]
+            add_explicit(work, i, f, n)
     error = 0.0
     for x in range(n):
         fifth, third = 0.0, 0.0
@@ -131,6 +109,7 @@ def explicit_step(h, k, work):
         size = np.sqrt(fifth * fifth + 0.01 * third * third)
         if size > 0.0:
             error = max(error, h * fifth * fifth / size / allowed(work.accuracy, t, x))
+    finish_explicit(work, h, n)
     return error
 
 
@@ -157,6 +136,7 @@ def implicit_step(h, k, work):
                 f[x] += a * past[j, x]
         solve(work.system, work.order, n, f, past[i])
         respond(work.B, work.drive, h * IMPLICIT_TIME[i], past[i], n, shift[i])
+        add_implicit(work, i, h, n)
     error = 0.0
     for x in range(n):
         total, moved = 0.0, 0.0
@@ -166,6 +146,7 @@ def implicit_step(h, k, work):
         F[x] = total
         t_next[x] = t[x] + moved
         error = max(error, abs(shift[5, x]) / allowed(work.accuracy, t, x))
+    finish_implicit(work, n)
     friction_against(t_next, work.slip_limit, k, f)
     return error
 

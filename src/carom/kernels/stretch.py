@@ -172,7 +172,7 @@ def _both_stick(A, mu, count, work):
 
 
 @inlined
-def _push(A, mu, work):
+def push_rates(A, mu, work):
     """Write the rates of all impulses, friction included; return how many contacts act."""
     u, rates, push, index = work.u, work.rates, work.push, work.index
     count, num_stuck = ZERO, ZERO
@@ -196,7 +196,8 @@ def _push(A, mu, work):
 
 
 @inlined
-def _approaches(work):
+def approaches(work):
+    """Return whether a contact approaches."""
     for i in range(work.m):
         if work.u[2 * i] < 0.0:
             return True
@@ -204,7 +205,7 @@ def _approaches(work):
 
 
 @inlined
-def _change(A, count, work):
+def change_rates(A, count, work):
     """Write the rates of all velocities."""
     push, du = work.push, work.du
     for k in range(A.shape[1]):
@@ -261,7 +262,7 @@ def _move(s, size, count, work):
 
 
 @inlined
-def _largest(x, count):
+def largest(x, count):
     """Return the largest magnitude of the first entries of a vector."""
     largest = 0.0
     for k in range(count):
@@ -300,27 +301,27 @@ def follow_stretch(A, mu, share, aims, work, log, logged):
     if acting <= 1:
         return follow_alone(A, mu, last, share, work, log, logged) if acting else (OK, 0)
     # A contact that acts alone always stops as it should, and contacts that all rest have no aim.
-    aims = aims if able > 1 and _approaches(work) else 0
+    aims = aims if able > 1 and approaches(work) else 0
     left, is_first = np.inf, True
     for event in range(MOST_EVENTS):
         if aims and event < MOST_AIMS:
             aim(A, mu, aims == KEEP_REST, work)
         fastest = 0
         while fastest >= 0:
-            count = _push(A, mu, work)
+            count = push_rates(A, mu, work)
             if count == 0:
                 return OK, event
-            _change(A, count, work)
+            change_rates(A, count, work)
             fastest = _lifting(count, work)
             if fastest >= 0:
                 rates[fastest] = 0.0
                 mask[fastest] = 0.0
         # A contact that acts usually changes its own normal velocity.
-        if abs(du[2 * work.acting[0]]) < STILL and _largest(du, 2 * m) < STILL:
+        if abs(du[2 * work.acting[0]]) < STILL and largest(du, 2 * m) < STILL:
             return JAMMED, event
         stop, s = _length(count, work)
         if is_first and share < 1.0:
-            way = stop if stop < np.inf else _largest(u, 2 * m) / _largest(du, 2 * m)
+            way = stop if stop < np.inf else largest(u, 2 * m) / largest(du, 2 * m)
             left, is_first = share * way, False
         s = min(s, left)
         if s == np.inf:
@@ -328,6 +329,6 @@ def follow_stretch(A, mu, share, aims, work, log, logged):
         _move(s, A.shape[1], count, work)
         log_piece(s, work, log, logged)
         left -= s
-        if left <= 0.0 or not _approaches(work):
+        if left <= 0.0 or not approaches(work):
             return OK, event + 1
     return ENDLESS, MOST_EVENTS

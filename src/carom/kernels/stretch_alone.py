@@ -26,7 +26,7 @@ def log_piece(s, work, log, logged):
 
 
 @inlined
-def _friction(A, mu, i, t, rate):
+def friction_alone(A, mu, i, t, rate):
     """Return the friction of a contact that acts alone."""
     limit, own = mu[i] * rate, A[2 * i + 1, 2 * i + 1]
     held = min(max(-(A[2 * i, 2 * i + 1] * rate) * (1.0 / own), -limit), limit)
@@ -36,7 +36,7 @@ def _friction(A, mu, i, t, rate):
 
 
 @lean
-def _is_jammed(A, j, rate, friction):
+def is_jammed(A, j, rate, friction):
     """Return whether no velocity changes."""
     for k in range(A.shape[1]):
         if abs(A[j, k] * rate + A[j + 1, k] * friction) >= STILL:
@@ -45,7 +45,7 @@ def _is_jammed(A, j, rate, friction):
 
 
 @lean
-def _way_without_stop(A, j, rate, friction, work):
+def way_without_stop(A, j, rate, friction, work):
     """Return what counts as the way of a contact that does not stop."""
     velocity, change = 0.0, 0.0
     for k in range(A.shape[1]):
@@ -67,17 +67,17 @@ def follow_alone(A, mu, i, share, work, log, logged):
     left = np.inf
     for event in range(MOST_EVENTS):
         n, t = u[j], u[j + 1]
-        friction = _friction(A, mu, i, t, rate)
+        friction = friction_alone(A, mu, i, t, rate)
         dn = A[j, j] * rate + A[j + 1, j] * friction
         dt = A[j, j + 1] * rate + A[j + 1, j + 1] * friction
         if n == 0.0 and dn > STILL * rate:
             return OK, event
-        if abs(dn) < STILL and _is_jammed(A, j, rate, friction):
+        if abs(dn) < STILL and is_jammed(A, j, rate, friction):
             return JAMMED, event
         stop = -n / dn if (n < 0.0) & (dn > 0.0) else np.inf
         s = min(stop, -t / dt if t * dt < 0.0 else np.inf)
         if event == 0 and share < 1.0:
-            way = stop if stop < np.inf else _way_without_stop(A, j, rate, friction, work)
+            way = stop if stop < np.inf else way_without_stop(A, j, rate, friction, work)
             left = share * way
         s = min(s, left)
         if s == np.inf:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 
 from carom import checks
+from carom.errors import ImpactNotResolved
 from carom.outcomes.outcome_set import OutcomeSet
 from carom.outcomes.path import ImpactPath
 from carom.outcomes.points import PointSet
@@ -19,10 +21,35 @@ NUM_SEEDS = 2**53 - 1
 """Number of seeds to draw from; every law takes them."""
 
 
+RISING = 1e-9
+"""Share of the kinetic energy that is more than rounding."""
+
+
 def draw_seed(rng: np.random.Generator | int | None) -> int:
     """Draw the seed of one outcome."""
     own = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
     return int(own.integers(NUM_SEEDS))
+
+
+def refuse_bounces(problem: ImpactProblem, law: str) -> None:
+    """Raise an error if contacts have restitution, of which a law knows nothing."""
+    if problem.bounces:
+        raise ImpactNotResolved(
+            f"{law} knows no restitution: use carom.Routh(), or restitution=0", problem
+        )
+
+
+def energy_rises(
+    problem: ImpactProblem, steps: Sequence[FloatArray], labels: Sequence[str]
+) -> tuple[str, ...]:
+    """Return one sentence for each outcome, given its steps, that has more energy than v_pre."""
+    after = [problem.kinetic_energy(problem.velocity_after(own.sum(axis=0))) for own in steps]
+    before = problem.kinetic_energy(problem.v_pre)
+    return tuple(
+        f"{label}: kinetic energy rises by {100.0 * (energy / before - 1.0):.3g} %."
+        for label, energy in zip(labels, after, strict=True)
+        if energy > before * (1.0 + RISING)
+    )
 
 
 class ImpactLaw(ABC):

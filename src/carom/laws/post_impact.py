@@ -18,7 +18,8 @@ def post_impact_set(
 ) -> OutcomeSet:
     """Return the set of outcomes of an impact, exactly if that is found within max_seconds.
 
-    Otherwise return an outer set with samples inside, or else samples; `summary()` says which.
+    Otherwise return an outer set with samples inside, or else samples; `summary()` says which. With
+    restitution they are samples.
 
     Args:
         problem: The impact.
@@ -39,7 +40,9 @@ def post_impact_set(
     """
     begin = time.monotonic()
     try:
-        return RouthExact(max_seconds=max_seconds, on_budget="outer", seed=seed).resolve(problem)
+        # With restitution an outer set would be loose, and would take the time of the samples.
+        on_budget = "raise" if problem.bounces else "outer"
+        return RouthExact(max_seconds=max_seconds, on_budget=on_budget, seed=seed).resolve(problem)
     except (MissingExtra, NotResolvedExactly) as error:
         left = max(begin + max_seconds - time.monotonic(), SAMPLING * max_seconds)
         sampled = samples_within(problem, left, Routh().num_samples, seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from carom import checks, stepping
 from carom.errors import ImpactNotResolved, InvalidOption
-from carom.laws.law import NUM_SEEDS, ImpactLaw, draw_seed
+from carom.laws.law import NUM_SEEDS, ImpactLaw, draw_seed, refuse_bounces
 from carom.laws.sample_replay import SampleReplay
 from carom.outcomes.holdout import Holdout, velocity_map
 from carom.outcomes.path import ImpactPath
@@ -20,6 +20,9 @@ from carom.typing import ArrayLike, FloatArray, IntArray
 
 STEP_OPTIONS = ("step_impulse", "max_steps", "draw", "selection", "points", "epsilon")
 """Options of the paper's steps; naming one of them selects these."""
+
+Ends = tuple[FloatArray, FloatArray, IntArray, IntArray]
+"""Impulses (n, c) [N s], velocities (n, nv), statuses (n,) and numbers of steps or events (n,)."""
 
 
 @final
@@ -31,6 +34,9 @@ class Routh(ImpactLaw):
     ends, a contact stops), until no contact approaches. There is no step and no error but rounding;
     in space, slip against the round friction cone is integrated to about 1e-9. Part of the samples
     search for extreme contact velocities, which random motions seldom reach.
+
+    A contact with `problem.restitution` e goes on to push, at rates that nobody knows either, until
+    it has returned e^2 of the work of its normal force in compression.
 
     With `step_impulse`, or any other option of steps, samples follow the paper instead, in implicit
     steps with an error proportional to h: where contacts change from sliding to sticking, such
@@ -142,8 +148,7 @@ class Routh(ImpactLaw):
             runs, holdout = self._run(problem, sampler, 0, self.num_samples), None
         else:
             runs, holdout = self._run_until(problem, sampler, self._goal(self.until))
-        totals, statuses, steps = runs
-        v_post = stepping.end_velocities(problem, totals, self.num_threads)
+        totals, v_post, statuses, steps = runs
         unfinished = v_post[statuses != stepping.FINISHED]
         totals, v_post, steps, numbers = stepping.gather_finished(statuses, totals, v_post, steps)
         impulses = totals.reshape(len(totals), problem.num_contacts, -1)
@@ -163,6 +168,8 @@ class Routh(ImpactLaw):
             step_impulse=None if stays else self._step(problem),
             numbers=numbers,
             origin=replace(self, progress=None),
+            # Where a motion ends was checked.
+            is_checked=not self.takes_steps and not len(unfinished),
         )
 
     def replay(self, problem: ImpactProblem) -> SampleReplay:
@@ -188,14 +195,15 @@ class Routh(ImpactLaw):
 
     def _prepare(self, problem: ImpactProblem) -> stepping.AnySampler:
         if self.takes_steps:
+            refuse_bounces(problem, "Routh with steps")
             return stepping.prepare_sampler(problem, self._rule(problem), self.num_samples)
         share = 0.0 if self.until is not None or problem.stays else self.extremes
         return stepping.prepare_motions(problem, self.seed, self.num_samples, share)
 
     def _run(
         self, problem: ImpactProblem, sampler: stepping.AnySampler, first: int, count: int
-    ) -> stepping.Runs:
-        """Run samples from number `first` on; impulses are in N s."""
+    ) -> Ends:
+        """Run samples from number `first` on."""
         report = self.progress
 
         def progress(done: int, all_: int) -> None:
@@ -215,9 +223,10 @@ class Routh(ImpactLaw):
         statuses: IntArray,
         steps: IntArray,
         may_fail: bool = False,
-    ) -> stepping.Runs:
-        """Return runs in N s, with what is not physical marked as failed."""
-        stepping.to_newton_seconds(problem, totals, self.num_threads)
+    ) -> Ends:
+        """Return how runs end, with what is not physical marked as failed."""
+        unit = np.repeat(problem.space.impulse_unit, problem.space.width)
+        v_post = stepping.end_velocities(problem, totals, self.num_threads, unit)
         if self.takes_steps:
             # Exact motions are checked one by one as they end.
             stepping.fail_unphysical(problem, totals, statuses, self.num_threads)
@@ -227,24 +236,24 @@ class Routh(ImpactLaw):
             raise ImpactNotResolved(
                 "no sample ended: " + "; ".join(self._reasons(statuses)), problem
             )
-        return totals, statuses, steps
+        return totals, v_post, statuses, steps
 
     def _run_until(
         self, problem: ImpactProblem, sampler: stepping.AnySampler, goal: stepping.Goal
-    ) -> tuple[stepping.Runs, Holdout]:
+    ) -> tuple[Ends, Holdout]:
         """Run samples until fresh ones prove the requested bound, or there are max_samples."""
         to_points = velocity_map(problem, goal.norm) @ problem.impulse_to_velocity
-        batches: list[stepping.Runs] = []
+        batches: list[Ends] = []
 
         def draw(first: int, count: int) -> FloatArray:
             batches.append(self._run(problem, sampler, first, count))
-            totals, statuses, _ = batches[-1]
+            totals, _, statuses, _ = batches[-1]
             return totals[statuses == stepping.FINISHED] @ to_points.T
 
         count = stepping.whole_turns(sampler, self.num_samples)
         holdout = stepping.draw_until(draw, count, goal, self.num_threads)
-        totals, statuses, steps = (np.concatenate(part) for part in zip(*batches, strict=True))
-        return (totals, statuses, steps), holdout
+        totals, v_post, statuses, steps = map(np.concatenate, zip(*batches, strict=True))
+        return (totals, v_post, statuses, steps), holdout
 
     def _step(self, problem: ImpactProblem) -> float | None:
         """Return the step h, or None for exact motions [N s]."""

@@ -33,6 +33,9 @@ class RouthExact(ImpactLaw):
     If `problem.without_collision` and no contact approaches, the impact starts with any motion that
     contacts at rest can cause; v_pre itself is not an outcome.
 
+    With restitution the set of outcomes is no union of polytopes: this law then returns an outer
+    set if on_budget is "outer", and raises an error otherwise.
+
     Args:
         max_seconds: Time budget [s]. With on_budget="outer" two thirds of it are for the search,
             and samples inside an outer set take up to a fifth in addition.
@@ -79,8 +82,8 @@ class RouthExact(ImpactLaw):
             problem: The impact.
 
         Raises:
-            NotResolvedExactly: A budget is exhausted and on_budget is "raise", or the contacts are
-                too many or too close to dependent for any set.
+            NotResolvedExactly: A budget is exhausted or contacts have restitution, and on_budget is
+                "raise", or the contacts are too many or too close to dependent for any set.
             ImpactNotResolved: Contacts at rest must act and cannot.
             MissingExtra: pplpy is not installed.
         """

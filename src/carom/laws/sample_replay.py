@@ -33,7 +33,10 @@ class SampleReplay:
         m, c = problem.num_contacts, len(problem.J)
         units = np.repeat(space.impulse_unit, space.width)
         if isinstance(self.sampler, stepping.MotionSampler):
-            return ImpactPath.of_impulses(problem, record * units, is_straight=True)
+            energies = record[:, c:] * problem.energy_norm**2 if problem.bounces else None
+            return ImpactPath.of_impulses(
+                problem, record[:, :c] * units, is_straight=True, energies=energies
+            )
         return ImpactPath.of_impulses(
             problem,
             record[:, c : 2 * c] * units,

@@ -18,6 +18,10 @@ CAUTION = 2.0
 searches for extremes find just these."""
 
 
+COMPILED = 2**6
+"""Number of samples of an impact that bounces with which all is compiled."""
+
+
 def samples_within(
     problem: ImpactProblem, max_seconds: float, num_samples: int, seed: int
 ) -> SampledSet:
@@ -61,5 +65,7 @@ def _resolved(problem: ImpactProblem, number: int, seed: int) -> SampledSet | Im
 
 def _compile(problem: ImpactProblem, seed: int) -> None:
     """Compile what samples need, which shall not be timed."""
-    if not problem.stays:
+    if problem.bounces:
+        Routh(COMPILED, seed=seed).resolve(problem)
+    elif not problem.stays:
         ExtremeSearch(problem.space, problem.start, problem.space.A[:1], seed=seed).warm_up()

@@ -11,9 +11,11 @@ import numpy as np
 
 from carom import checks
 from carom.contact_space import ContactSpace
-from carom.errors import ImpactNotResolved, InvalidOption
+from carom.errors import ImpactNotResolved, InvalidOption, InvalidProblem
 from carom.kernels.tolerances import COLLIDING, DISTINCT
-from carom.laws.law import ImpactLaw
+from carom.laws.bouncing_sequence import BouncingSequence
+from carom.laws.law import ImpactLaw, energy_rises
+from carom.laws.planar_impact import RULES
 from carom.outcomes.finite import FiniteSet
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
@@ -37,9 +39,25 @@ class Sequential(ImpactLaw):
     `problem.without_collision` and no contact approaches, the first contact of the order that is at
     rest and can act alone begins.
 
+    If a contact of the problem has restitution, each single impact is Routh's instead, in closed
+    form and for planar contacts only: the normal impulse p grows, with Coulomb friction at every
+    moment, through compression to v_n = 0 and on through restitution, until, by `rule`,
+
+    - "stronge": the normal force has returned e^2 of its work in compression;
+    - "poisson": p is 1 + e times what it was at the end of compression;
+    - "newton": v_n is -e times what it was before.
+
+    The three agree if the contact sticks, or slides one way, all along. Otherwise Newton's rule
+    can raise the kinetic energy of a single impact, Poisson's can where contacts wait for each
+    other (`compress_first`), and Stronge's never does. `notes` say of each outcome where kinetic
+    energy rises. Phases are the steps of a path.
+
     Args:
         order: Contact names, each at least once, or None for all orders.
         max_impacts: Maximum number of single impacts in a sequence.
+        rule: Rule of restitution: "stronge", "poisson" or "newton".
+        compress_first: Whether contacts with restitution return what they stored only after all
+            have compressed, in the same order; not with Newton's rule. It counts as two impacts.
 
     Examples:
         >>> import carom
@@ -49,13 +67,30 @@ class Sequential(ImpactLaw):
         (('A → B', 'B → A'), 0.21)
         >>> carom.Sequential(order=("A", "B")).draw_path(block, seed=0).modes
         (('closed, sticking', 'idle'), ('free', 'closed, sticking'))
+
+        A ball hits the first of two others, all equal: it stops, and the last one leaves.
+
+        >>> cradle = carom.ImpactProblem(
+        ...     M=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], J_n=[[-1, 1, 0], [0, -1, 1]],
+        ...     J_t=[[0, 0, 0], [0, 0, 0]], mu=0.0, v_pre=[1, 0, 0], restitution=1.0)
+        >>> outcomes = carom.Sequential().resolve(cradle)
+        >>> outcomes.labels, outcomes.v_post.round(9).tolist()
+        (('A → B',), [[0.0, 0.0, 1.0]])
     """
 
     order: Sequence[str] | None = None
     max_impacts: int = 1000
+    rule: str = "stronge"
+    compress_first: bool = False
 
     def __post_init__(self) -> None:
         checks.integer("max_impacts", self.max_impacts, 1)
+        checks.choice("rule", self.rule, RULES)
+        if self.compress_first and self.rule == "newton":
+            raise InvalidOption(
+                "compress_first: expected the rule stronge or poisson with it, got newton, which "
+                "stores nothing"
+            )
 
     def resolve(self, problem: ImpactProblem) -> FiniteSet:
         """Return the outcome of each sequence, labelled by its contacts in order.
@@ -65,7 +100,13 @@ class Sequential(ImpactLaw):
 
         Raises:
             ImpactNotResolved: No sequence ended, or a contact at rest must act and none can.
+            InvalidProblem: Contacts in space have restitution.
         """
+        if problem.bounces and problem.num_tangents != 1:
+            raise InvalidProblem(
+                "J_t: expected planar contacts, for which alone Sequential knows restitution, got "
+                f"{problem.num_tangents} tangents each; use carom.Routh"
+            )
         states = [state for order in self._orders(problem) for state in self._run(problem, order)]
         if not states:
             raise nothing_acts(problem)
@@ -74,16 +115,19 @@ class Sequential(ImpactLaw):
         ends = [state for state in states if state.is_over]
         endless = [state for state in states if not state.is_over]
         reasons = tuple(
-            f"the sequence {_label(problem, state.sequence)} {state.trouble}" for state in endless
+            f"the sequence {_label(problem, state)} {state.trouble}" for state in endless
         )
         if not ends:
             raise ImpactNotResolved("no sequence ended: " + "; ".join(reasons), problem)
+        labels = tuple(_label(problem, state) for state in ends)
+        steps = tuple(_singles(problem, state) for state in ends)
         return FiniteSet(
             problem=problem,
-            law="Sequential",
-            steps=tuple(_singles(problem, state) for state in ends),
+            law=f"Sequential, {self.rule.capitalize()}" if problem.bounces else "Sequential",
+            steps=steps,
             is_complete=not endless,
-            labels=tuple(_label(problem, state.sequence) for state in ends),
+            labels=labels,
+            notes=energy_rises(problem, steps, labels) if problem.bounces else (),
             steps_unfinished=tuple(_singles(problem, state) for state in endless),
             unfinished=reasons,
         )
@@ -134,6 +178,8 @@ class Sequential(ImpactLaw):
 
     def _run(self, problem: ImpactProblem, order: tuple[int, ...]) -> list[_State]:
         """Follow an order to its end, through every solution of every single impact."""
+        if problem.bounces:
+            return self._bounce(problem, order)
         width = problem.space.width
         waiting = [_State(problem.start, (), (), 0)]
         if problem.starts_at_rest:
@@ -155,6 +201,15 @@ class Sequential(ImpactLaw):
                     ended.append(replace(state, trouble=trouble))
         return ended
 
+    def _bounce(self, problem: ImpactProblem, order: tuple[int, ...]) -> list[_State]:
+        """Follow an order to its end in closed form."""
+        run = BouncingSequence(problem, order, self.rule, self.max_impacts)
+        if not run.follow(compress_first=self.compress_first):
+            return []
+        sequence, does = tuple(i for i, _ in run.turns), tuple(word for _, word in run.turns)
+        state = _State(run.v_c, tuple(run.impulses), sequence, 0, does=does)
+        return [replace(state, is_over=not run.trouble, trouble=run.trouble)]
+
 
 @dataclass(frozen=True, eq=False)
 class _State:
@@ -166,6 +221,7 @@ class _State:
     place: int
     is_over: bool = False
     trouble: str = ""
+    does: tuple[str, ...] = ()
 
     def hit(self, space: ContactSpace, order: tuple[int, ...]) -> list[_State]:
         """Return all states after the next approaching contact of the order acts."""
@@ -204,8 +260,10 @@ def _singles(problem: ImpactProblem, state: _State) -> FloatArray:
     return np.array(state.impulses).reshape(-1, len(unit)) * unit
 
 
-def _label(problem: ImpactProblem, sequence: tuple[int, ...]) -> str:
-    names = [problem.contacts[i] for i in sequence] or ["does not collide"]
+def _label(problem: ImpactProblem, state: _State) -> str:
+    names = [problem.contacts[i] for i in state.sequence] or ["does not collide"]
+    if any(state.does):
+        names = [f"{name} {word}" for name, word in zip(names, state.does, strict=True)]
     if len(names) > MOST_NAMED:
         return " → ".join([*names[:3], "…", names[-1]]) + f" ({len(names)} impacts)"
     return " → ".join(names)

@@ -86,7 +86,7 @@ def describe_mode(signs: Sequence[int] | IntArray, impulse: FloatArray) -> str:
     """Return the mode of a contact in a step, given the signs of its velocity and its impulse."""
     if impulse[0] == 0.0:
         return "idle" if signs[0] <= 0 else "free"
-    normal = "compressing" if signs[0] < 0 else "closed"
+    normal = ("closed", "restituting", "compressing")[int(signs[0])]
     if not any(signs[1:]):
         return f"{normal}, sticking"
     if len(signs) == 2:
@@ -113,11 +113,11 @@ def describe_modes(signs: IntArray, impulses: FloatArray) -> list[tuple[str, ...
         words = PLANAR_MODES[acts.astype(np.int64), signs[..., 0], signs[..., 1]]
         return [tuple(step) for step in words.tolist()]
     # Motions in space have thousands of steps and few words: each word is made once.
-    does = np.where(acts, 2 + (signs[..., 0] < 0), signs[..., 0] > 0)
+    does = np.where(acts, 3 + signs[..., 0], signs[..., 0] > 0)
     angles = np.degrees(np.arctan2(-impulses[..., 2], -impulses[..., 1]))
     # As many as there are hundredths of a degree, and none for a contact that sticks.
     slip = np.where(signs[..., 1:].any(axis=-1), 1 + np.round(100.0 * angles) % 36000, 0)
-    codes = np.where(acts, does + 4 * (1 + slip.astype(np.int64)), does)
+    codes = np.where(acts, does + 5 * (1 + slip.astype(np.int64)), does)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     flat = signs.reshape(-1, signs.shape[-1]), impulses.reshape(-1, impulses.shape[-1])
     words = np.array([describe_mode(*(rows[i] for rows in flat)) for i in first], dtype=object)

@@ -24,7 +24,10 @@ class ImpactPath:
         v: (steps + 1, nv) velocities, from v_pre to v_post.
         lambda_n, lambda_t: (steps, m) and (steps, m, d) impulses of each step [N s].
         lambda_max: (steps, m) caps on the normal impulses [N s].
-        modes: What each contact does in each step, e.g. "compressing, sliding +".
+        energies: (steps + 1, m) energy that each contact can still return [J], zero in inelastic
+            impacts.
+        modes: What each contact does in each step, e.g. "compressing, sliding +"; a contact that
+            returns energy is "restituting".
         ends: What each contact does after the impact: "sticks", "slides" or "lifts".
 
     Examples:
@@ -48,6 +51,7 @@ class ImpactPath:
     lambda_n: FloatArray
     lambda_t: FloatArray
     lambda_max: FloatArray
+    energies: FloatArray
     modes: tuple[tuple[str, ...], ...]
     ends: tuple[str, ...]
 
@@ -60,6 +64,7 @@ class ImpactPath:
         lambda_max: FloatArray | None = None,
         *,
         is_straight: bool = False,
+        energies: FloatArray | None = None,
     ) -> ImpactPath:
         """Return the path that follows from the impulses of its steps.
 
@@ -70,6 +75,8 @@ class ImpactPath:
             lambda_max: (steps, m) caps [N s]; by default the normal impulses.
             is_straight: Whether velocities change along a straight line in each step, as in exact
                 motions. What a contact does is then seen in the middle of the step.
+            energies: (steps, m) energy that contacts can return after each step [J]; by default
+                that of steps in which velocities change along a straight line.
 
         Examples:
             >>> import numpy as np
@@ -91,6 +98,7 @@ class ImpactPath:
             lambda_n=blocks[:, :, 0],
             lambda_t=blocks[:, :, 1:],
             lambda_max=blocks[:, :, 0].copy() if lambda_max is None else lambda_max,
+            energies=_energies(problem, v, blocks[:, :, 0], energies),
             modes=tuple(_modes(problem, v, blocks, is_straight) if modes is None else modes),
             ends=kind_words(problem, v[-1:])[0],
         )
@@ -139,6 +147,32 @@ class Origin(Protocol):
     def path_to(self, problem: ImpactProblem, v: FloatArray, tol: float) -> ImpactPath: ...
 
 
+def _energies(
+    problem: ImpactProblem, v: FloatArray, lambda_n: FloatArray, known: FloatArray | None
+) -> FloatArray:
+    """Return the energies (steps + 1, m) between steps with normal impulses (steps, m)."""
+    energies = np.zeros((len(v), problem.num_contacts))
+    if known is not None:
+        energies[1:] = known
+    elif problem.bounces:
+        n = v @ problem.J_n.T
+        slope = np.where(n[1:] == n[:-1], 1.0, n[1:] - n[:-1])
+        # The share of a step with n < 0, where it changes its sign on the way.
+        crosses = n[1:] * n[:-1] < 0.0
+        share = np.where(crosses, -n[:-1] / slope, 1.0)
+        before = np.where(crosses, share * n[:-1], n[:-1] + n[1:])
+        works = (
+            0.5 * lambda_n * before,
+            0.5 * lambda_n * np.where(crosses, 1.0 - share, 0.0) * n[1:],
+        )
+        for step in range(len(lambda_n)):
+            energies[step + 1] = energies[step]
+            for work in (works[0][step], works[1][step]):
+                gain = np.where(work < 0.0, -(problem.restitution**2) * work, -work)
+                energies[step + 1] = np.maximum(energies[step + 1] + gain, 0.0)
+    return energies
+
+
 def _modes(
     problem: ImpactProblem, v: FloatArray, blocks: FloatArray, is_straight: bool
 ) -> list[tuple[str, ...]]:
@@ -147,5 +181,10 @@ def _modes(
     v_c = every[1:].copy()
     if is_straight:
         v_c[..., 1:] = 0.5 * (every[1:, :, 1:] + every[:-1, :, 1:])
+    if problem.bounces:
+        v_c[..., 0] = 0.5 * (every[1:, :, 0] + every[:-1, :, 0])
     signs = (v_c > STICKING).astype(np.int64) - (v_c < -STICKING)
+    if not problem.bounces:
+        # A contact that acts does not part, but for rounding.
+        signs[..., 0] = np.where(blocks[..., 0] != 0.0, np.minimum(signs[..., 0], 0), signs[..., 0])
     return describe_modes(signs, blocks)

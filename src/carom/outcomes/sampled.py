@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Protocol, final
 
@@ -49,6 +49,8 @@ class SampledSet(PointSet):
         numbers: (n,) number of each sample among all that were drawn.
         origin: The law with its options, which runs samples again to return their paths.
 
+    With `is_checked`, a constructor takes it that arrays fit together and are finite.
+
     Examples:
         A block lands flat with 1 m/s.
 
@@ -83,11 +85,14 @@ class SampledSet(PointSet):
     step_impulse: float | None = None
     numbers: IntArray | None = None
     origin: SamplingLaw | None = None
+    is_checked: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, is_checked: bool) -> None:
         if not len(self.v_unfinished):
             object.__setattr__(self, "v_unfinished", np.empty((0, self.v_post.shape[1])))
-        self._check_shapes()
+        # Looking through a million samples takes as long as computing their velocities.
+        if not is_checked:
+            self._check_shapes()
 
     @cached_property
     def _replay(self) -> Replay:

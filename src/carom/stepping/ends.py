@@ -12,23 +12,25 @@ from carom.stepping.parallel import run_chunks
 from carom.typing import FloatArray, IntArray
 
 
-def to_newton_seconds(
-    problem: ImpactProblem, impulses: FloatArray, num_threads: int | None
-) -> None:
-    """Give dimensionless impulses (n, c) their units, in place."""
-    unit = np.repeat(problem.space.impulse_unit, problem.space.width)
-    run_chunks(lambda part: ends.scale(unit, impulses[part]), len(impulses), num_threads, None)
-
-
 def end_velocities(
-    problem: ImpactProblem, impulses: FloatArray, num_threads: int | None
+    problem: ImpactProblem,
+    impulses: FloatArray,
+    num_threads: int | None,
+    unit: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the velocities (n, nv) after many impulses (n, c) [N s]."""
+    """Return the velocities (n, nv) after many impulses (n, c) [N s].
+
+    If a unit (c,) of theirs is given, they are first multiplied by it, in place.
+    """
+    c = impulses.shape[1]
     velocities = np.empty((len(impulses), problem.num_velocities))
     to_velocity = np.ascontiguousarray(problem.impulse_to_velocity)
+    unit = np.ones(c) if unit is None else unit
 
     def fill(part: slice) -> None:
-        ends.end_velocities(problem.v_pre, to_velocity, impulses[part], velocities[part])
+        block = np.zeros((c + 1, ends.BLOCK))
+        given = unit, problem.v_pre, to_velocity
+        ends.end_velocities(*given, impulses[part], velocities[part], block)
 
     run_chunks(fill, len(impulses), num_threads, None)
     return velocities

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config
 
 from carom.contact_space import ContactSpace
 from carom.kernels import abreast, motions, plans
-from carom.kernels.abreast_step import LANES, RECORD
+from carom.kernels.abreast_step import make_lanes
 from carom.kernels.slip import ACCURACY
 from carom.kernels.stretches import MOST_EVENTS, make_room
 from carom.problem import ImpactProblem
@@ -111,7 +111,8 @@ class MotionSampler:
     searches, each of which has `num_per_search`. If that is 0, all motions are random, however
     many are run. Motion i of a seed is the same bits whatever is run. In space, motions
     are integrated with an accuracy, as a share of the impact's speed. Motions with more than
-    `most_events` events are unfinished.
+    `most_events` events are unfinished. `restitution` (m,) is None for inelastic impacts, whose
+    code knows nothing of stored energy.
     """
 
     space: ContactSpace
@@ -122,6 +123,7 @@ class MotionSampler:
     first: int = 0
     accuracy: float = ACCURACY
     most_events: int = MOST_EVENTS
+    restitution: FloatArray | None = None
 
     @cached_property
     def _padded(self) -> FloatArray:
@@ -132,6 +134,11 @@ class MotionSampler:
         padded = np.zeros((len(A), -(-len(A) // VECTORS) * VECTORS))
         padded[:, : len(A)] = A
         return padded
+
+    @property
+    def _num_logged(self) -> int:
+        """Return the number of columns of a log: impulses, and energies after a piece if any."""
+        return len(self.start) + (0 if self.restitution is None else len(self.restitution))
 
     @property
     def objectives(self) -> FloatArray:
@@ -174,14 +181,14 @@ class MotionSampler:
         totals, statuses, _ = results = empty_results(ranked, len(self.start))
         self._run_random(results, None, None)
         q = self.objectives[search]
-        log = np.empty((num_events, len(self.start)))
+        log = np.empty((num_events, self._num_logged))
         runs = empty_results(own + 1, len(self.start))
         elite, population = best_motions(totals, statuses, q), Population.none(self.space)
         return log[: self.call_search(search, q, elite, runs, population, log=log)]
 
     def follow(self, plan: FloatArray, length: int, rows: int = RECORDED) -> FloatArray:
         """Run the motion of a plan, and return the impulses (pieces, c) of its straight pieces."""
-        log, none = np.empty((rows, len(self.start))), Population.none(self.space)
+        log, none = np.empty((rows, self._num_logged)), Population.none(self.space)
         known = Plans(plan[None], np.array([length]))
         runs, elite = empty_results(0, len(self.start)), np.empty(0, np.int64)
         logged = self.call_search(0, self.objectives[0], elite, runs, none, known, log)
@@ -209,7 +216,7 @@ class MotionSampler:
             pass
 
     def _record_random(self, number: int, rows: int) -> tuple[Runs, FloatArray]:
-        log = np.empty((rows, len(self.start)))
+        log = np.empty((rows, self._num_logged))
         results = empty_results(1, len(self.start))
         logged = self._call_random(number, *results, log)
         events = int(results[2][0])
@@ -259,16 +266,18 @@ class MotionSampler:
     ) -> int:
         logged = np.zeros(1, np.int64)
         m, width, c = self.space.num_contacts, self.space.width, len(self.start)
-        rows = np.empty((0, c)) if log is None else log
-        size, columns = len(population.lengths), 2 * c + 2
+        rows = np.empty((0, self._num_logged)) if log is None else log
+        bounces = self.restitution is not None
+        size, columns = len(population.lengths), 2 * c + 2 + bounces * m
         order, states = _unknown_states(columns) if size == 0 else _states(size, columns)
         # Motions of two planar contacts are run side by side.
-        is_pair = (m, width) == (2, 2)
-        many = LANES if is_pair else 1
-        plan = np.empty((many, plans.LONGEST, m + motions.EXTRA))
-        trail = np.empty((many, plans.LONGEST, columns))
-        room = make_room(m, width, self.accuracy, self.most_events)
-        lanes = (plan, trail, room, np.zeros(1, RECORD)) if is_pair else (plan[0], trail[0], room)
+        is_pair = (m, width) == (2, 2) and not bounces
+        room = make_room(m, width, self.accuracy, self.most_events, self.restitution)
+        if is_pair:
+            given: tuple[Any, ...] = room, make_lanes()
+        else:
+            plan = np.empty((plans.LONGEST, m + motions.EXTRA))
+            given = plan, np.empty((plans.LONGEST, columns)), room
         run = abreast.run if is_pair else plans.run
         # The random numbers wrap around by design; interpreted, NumPy would warn of it.
         is_compiled = not config.DISABLE_JIT  # type: ignore[attr-defined]
@@ -278,7 +287,7 @@ class MotionSampler:
                 *(known or Plans.none(self.space)),
                 *population,
                 *(order, states, *runs, log is not None, rows, logged),
-                *lanes,
+                *given,
             )
         if size:
             population.rows[:] = population.rows[order]
@@ -322,6 +331,8 @@ def prepare_motions(
 ) -> MotionSampler:
     """Prepare to run exact motions, a share of which search for extremes."""
     sampler = MotionSampler(problem.space, problem.start, seed, num_samples)
+    if problem.bounces:
+        sampler = replace(sampler, restitution=problem.restitution)
     searched = int(extremes * num_samples)
     if searched < FEWEST:
         # One draw has no time to look for what a search would aim at.

@@ -6,21 +6,31 @@ contact velocities, one per row of impulses.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from carom.contact_space import ContactSpace
-from carom.typing import FloatArray
+from carom.typing import BoolArray, FloatArray
 
 OPEN = 1e-12
 """Some contact has to approach faster than this, or the impact is over: wider than rounding."""
 
 
-NUM_PARTS = 32
-"""Number of steps by which slip that turns is integrated along a stretch."""
+ROUNDING = 1e-3
+"""Share of the tolerance by which a contact may return more energy than it has, time and again."""
+
+NUM_PARTS, MOST_PARTS = 32, 2000
+"""Number of steps by which slip that turns is integrated along a stretch, and the most if it turns
+fast."""
 
 
 def replay(
-    space: ContactSpace, start: FloatArray, impulses: FloatArray, tol: float = 1e-9
+    space: ContactSpace,
+    start: FloatArray,
+    impulses: FloatArray,
+    tol: float = 1e-9,
+    restitution: FloatArray | None = None,
 ) -> list[str]:
     """Return what is illegal in a motion, one sentence each; none if it obeys the inclusion.
 
@@ -28,7 +38,8 @@ def replay(
         space: The impact.
         start: Dimensionless contact velocities (c,) before the motion.
         impulses: Dimensionless impulses (n, c) of its stretches.
-        tol: Tolerance of dimensionless velocities and impulses.
+        tol: Tolerance of dimensionless velocities, impulses and energies.
+        restitution: Coefficients (m,), if contacts return energy.
     """
     width = space.width
     rows = np.asarray(impulses, dtype=np.float64).reshape(-1, len(start))
@@ -42,17 +53,25 @@ def replay(
         for k in np.flatnonzero((off > tol).any(axis=1)):
             before, end, impulse = (each[k] for each in stretches)
             off[k] = _off_on_the_way(space, before, end, impulse, off[k], tol)
-    found = _faults(space.mu, *stretches, off, tol)
+    e = np.zeros(len(space.mu)) if restitution is None else restitution
+    energies, lacking = _energies(space, e, *stretches, tol)
+    found = _faults(space.mu, *stretches, off, e, tol)
+    found += [
+        f"stretch {k}: contact {i} returns {lacking[k, i]:.3g} more than it has"
+        for k, i in np.argwhere(lacking > tol)
+    ]
     # Contacts at rest may start an impact, so the first stretch is free to.
-    over = parts[:-1, :, 0].min(axis=1) > -OPEN
+    over = (parts[:-1, :, 0].min(axis=1) > -OPEN) & (energies[:-1].max(axis=1) <= 0.0)
     found += [f"stretch {k}: the impact is over" for k in np.flatnonzero(over) if k]
     # (u + after) . impulse / 2 is the change of kinetic energy.
-    rises = 0.5 * ((u[:-1] + after) * rows).sum(axis=1)
+    rises = 0.5 * ((u[:-1] + after) * rows).sum(axis=1) + np.diff(energies.sum(axis=1))
     found += [
         f"stretch {k}: energy rises by {rises[k]:.3g}" for k in np.flatnonzero(2.0 * rises > tol)
     ]
     if (least := parts[-1, :, 0].min()) < -tol:
         found.append(f"end: a contact approaches at {-least:.3g}")
+    if (most := energies[-1].max()) > tol:
+        found.append(f"end: a contact still has energy {most:.3g}")
     return found
 
 
@@ -62,6 +81,7 @@ def _faults(
     after: FloatArray,
     impulse: FloatArray,
     off: FloatArray,
+    restitution: FloatArray,
     tol: float,
 ) -> list[str]:
     """Return what the contacts do wrong along stretches; arrays are (n, m, width)."""
@@ -69,7 +89,8 @@ def _faults(
     size = np.linalg.norm(friction, axis=-1)
     acts = (push != 0.0) | (size > 0.0)
     excess = size - mu * push
-    parting = np.maximum(before[..., 0], after[..., 0])
+    # A contact that returns energy parts; whether it has any is judged by itself.
+    parting = np.where(restitution > 0.0, 0.0, np.maximum(before[..., 0], after[..., 0]))
     judged = (
         ("contact {} pulls by {:.3g}", push < 0.0, -push),
         ("friction of contact {} exceeds the cone by {:.3g}", excess > tol, excess),
@@ -118,6 +139,29 @@ def _off(
     return np.where(limit == 0.0, 0.0, off)
 
 
+def _energies(
+    space: ContactSpace,
+    restitution: FloatArray,
+    before: FloatArray,
+    after: FloatArray,
+    impulse: FloatArray,
+    tol: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the energies (n + 1, m) between stretches, and what is returned beyond them (n, m)."""
+    energies = np.zeros((len(before) + 1, len(space.mu)))
+    if not restitution.any():
+        return energies, np.zeros(before.shape[:2])
+    done = 0.5 * impulse[..., 0] * (before[..., 0] + after[..., 0])
+    for k in range(len(before)):
+        if before.shape[-1] == 3:
+            way = _Way.of(space, before[k], after[k], impulse[k], tol)
+            done[k] = done[k] if way is None else way.work
+        left = energies[k] - np.where(done[k] < 0.0, restitution**2, 1.0) * done[k]
+        # Debts are kept, but for rounding: a contact may begin anew with very little energy.
+        energies[k + 1] = np.where((left < 0.0) & (left > -ROUNDING * tol), 0.0, left)
+    return energies, np.maximum(-energies[1:], 0.0)
+
+
 def _off_on_the_way(
     space: ContactSpace,
     before: FloatArray,
@@ -126,39 +170,71 @@ def _off_on_the_way(
     off: FloatArray,
     tol: float,
 ) -> FloatArray:
-    """Return by how much the friction of a stretch (m,) differs from that of slip integrated.
-
-    Slip may turn back on the way, and then does not lie between both ends. With the stretch's rates
-    of normal impulses, Coulomb's law says how it turns, by the method of Runge and Kutta. Contacts
-    whose slip begins or ends are not looked at again.
-    """
-    speeds = [np.linalg.norm(each[:, 1:], axis=1) for each in (before, after)]
-    slips, sticks = np.minimum(*speeds) > tol, np.maximum(*speeds) <= tol
-    acts = impulse[:, 0] > 0.0
-    if (acts & ~slips & ~sticks).any():
+    """Return by how much the friction of a stretch (m,) differs from that of slip integrated."""
+    way = _Way.of(space, before, after, impulse, tol)
+    if way is None:
         return off
-    held = np.flatnonzero(np.repeat(acts & sticks, 3) & (np.arange(3 * len(acts)) % 3 > 0))
-    response = np.linalg.pinv(space.A[np.ix_(held, held)], 1e-12)
-
-    def force(u: FloatArray) -> FloatArray:
-        t = u.reshape(-1, 3)[:, 1:]
-        f = np.zeros_like(before)
-        f[:, 0] = impulse[:, 0]
-        size = np.maximum(np.linalg.norm(t, axis=1), 1e-300)
-        f[:, 1:] = np.where(slips, -space.mu * impulse[:, 0] / size, 0.0)[:, None] * t
-        flat = f.ravel()
-        flat[held] = -response @ (space.A[held] @ flat)
-        return flat
-
-    u, total, h = before.ravel(), np.zeros(before.size), 1.0 / NUM_PARTS
-    for _ in range(NUM_PARTS):
-        first = force(u)
-        second = force(u + 0.5 * h * space.A @ first)
-        third = force(u + 0.5 * h * space.A @ second)
-        fourth = force(u + h * space.A @ third)
-        part = h / 6.0 * (first + 2.0 * second + 2.0 * third + fourth)
-        total += part
-        u = u + space.A @ part
-    difference = np.linalg.norm(total.reshape(-1, 3)[:, 1:] - impulse[:, 1:], axis=1)
+    difference = np.linalg.norm(way.impulse[:, 1:] - impulse[:, 1:], axis=1)
+    is_elsewhere = np.abs(way.u - after.ravel()).max() > tol
     # Friction of contacts that stick need not be unique, and their velocity stays zero.
-    return np.where(slips, difference, np.where(np.abs(u - after.ravel()).max() > tol, off, 0.0))
+    return np.where(way.slips, difference, np.where(is_elsewhere, off, 0.0))
+
+
+class _Way(NamedTuple):
+    """A stretch in space, integrated: who slips, where it ends, impulses, work of normal forces."""
+
+    slips: BoolArray  # (m,)
+    u: FloatArray  # (c,)
+    impulse: FloatArray  # (m, 3)
+    work: FloatArray  # (m,)
+
+    @classmethod
+    def of(
+        cls,
+        space: ContactSpace,
+        before: FloatArray,
+        after: FloatArray,
+        impulse: FloatArray,
+        tol: float,
+    ) -> _Way | None:
+        """Integrate a stretch by the method of Runge and Kutta; None if slip begins or ends in it.
+
+        Slip may turn back on the way, and then does not lie between both ends. With the stretch's
+        rates of normal impulses, Coulomb's law says how it turns.
+        """
+        speeds = [np.linalg.norm(each[:, 1:], axis=1) for each in (before, after)]
+        slips, sticks = np.minimum(*speeds) > tol, np.maximum(*speeds) <= tol
+        acts = impulse[:, 0] > 0.0
+        if (acts & ~slips & ~sticks).any():
+            return None
+        held = np.flatnonzero(np.repeat(acts & sticks, 3) & (np.arange(3 * len(acts)) % 3 > 0))
+        response = np.linalg.pinv(space.A[np.ix_(held, held)], 1e-12)
+
+        def force(u: FloatArray) -> FloatArray:
+            t = u.reshape(-1, 3)[:, 1:]
+            f = np.zeros_like(before)
+            f[:, 0] = impulse[:, 0]
+            size = np.maximum(np.linalg.norm(t, axis=1), 1e-300)
+            f[:, 1:] = np.where(slips, -space.mu * impulse[:, 0] / size, 0.0)[:, None] * t
+            flat = f.ravel()
+            flat[held] = -response @ (space.A[held] @ flat)
+            return flat
+
+        # Slip turns at the rate of friction over slip, which explicit steps have to follow.
+        pull = space.mu * impulse[:, 0] * np.abs(np.diag(space.A).reshape(-1, 3)[:, 1:]).sum(1)
+        turning = np.where(acts & slips, pull / np.maximum(np.minimum(*speeds), tol), 0.0).max()
+        num_parts = int(min(NUM_PARTS + turning, MOST_PARTS))
+        u, total, h = before.ravel(), np.zeros(before.size), 1.0 / num_parts
+        work = np.zeros(len(acts))
+        for _ in range(num_parts):
+            first = force(u)
+            second = force(u + 0.5 * h * space.A @ first)
+            third = force(u + 0.5 * h * space.A @ second)
+            fourth = force(u + h * space.A @ third)
+            part = h / 6.0 * (first + 2.0 * second + 2.0 * third + fourth)
+            ends = u, u + space.A @ part
+            # Euler and Maclaurin's correction, with the rates of u at both ends.
+            mean = 0.5 * (ends[0] + ends[1]) + h / 12.0 * space.A @ (first - force(ends[1]))
+            work += h * impulse[:, 0] * mean[::3]
+            total, u = total + part, ends[1]
+        return cls(slips, u, total.reshape(-1, 3), work)
