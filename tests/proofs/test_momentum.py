@@ -167,6 +167,7 @@ def test_repeated_contacts_change_nothing(seed):
         J_n=np.vstack([problem.J_n, problem.J_n]),
         J_t=np.concatenate([problem.J_t, problem.J_t]),
         mu=np.tile(problem.mu, 2),
+        restitution=0.0,
         contacts=tuple("ABCD"),
     )
     for d in problem.J:

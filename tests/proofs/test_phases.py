@@ -79,7 +79,8 @@ def test_where_phases_do_not_help_the_proof_is_by_momentum():
 
 
 def _damage(rng, certificate):
-    name = rng.choice(NUMBERS)
+    # Where phases do not help, the certificate is one by momentum, which has no pieces.
+    name = rng.choice([name for name in NUMBERS if getattr(certificate, name)])
     factor = Fraction(float(rng.choice([-1.0, 0.0, 0.5, 0.999, 1.001, 3.0])))
     shift = Fraction(float(rng.choice([0.0, 0.0, 1e-3, -1e-3, 1.0, -1.0])))
     old = getattr(certificate, name)

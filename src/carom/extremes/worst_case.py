@@ -24,8 +24,9 @@ from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.summary import STAYS
 from carom.problem import ImpactProblem
 from carom.proofs import Certificate, Prover, tighten
-from carom.stepping import ExtremeSearch, nothing_acts
-from carom.typing import ArrayLike
+from carom.stepping import BouncingSearch, ExtremeSearch, nothing_acts
+from carom.stepping.bouncing_motions import Bounced
+from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.reach.certificate import CoverCertificate
@@ -98,7 +99,7 @@ def worst_case(
     checks.between("max_seconds", max_seconds, 0.0, np.inf)
     checks.integer("seed", seed, 0, 2**53 - 1)
     asked, is_single = quantities(problem, direction)
-    found = _Task(problem, asked, max_seconds, seed).run()
+    found = _Task(problem, asked, max_seconds, seed, time.monotonic()).run()
     return found[0] if is_single else Extremes(tuple(found))
 
 
@@ -110,7 +111,7 @@ class _Task:
     asked: list[Quantity]
     max_seconds: float
     seed: int
-    begin: float = field(default_factory=time.monotonic)
+    begin: float  # value of `time.monotonic`
     _inclusions: dict[tuple[float, float], Inclusion] = field(default_factory=dict)
 
     def run(self) -> list[Extreme]:
@@ -137,8 +138,10 @@ class _Task:
 
     def _follow(self) -> tuple[PolyhedralSet | None, Sequence[CoverCertificate | None]]:
         """Try to compute all outcomes; return what that proves of each quantity."""
-        # In space an exact set has k friction directions, not the round cone.
-        if self.problem.num_tangents > 1 or find_spec("ppl") is None:
+        # In space an exact set has k friction directions, not the round cone; with restitution
+        # there is none.
+        is_planar = self.problem.num_tangents == 1
+        if not is_planar or self.problem.bounces or find_spec("ppl") is None:
             return None, [None] * len(self.asked)
         from carom.reach.proving import prove_bounds
         from carom.reach.solve import Budget
@@ -203,7 +206,7 @@ class _Task:
         objectives = np.array([each.objective(problem) * units for each in asked])
         at_rest = np.zeros(len(problem.J))
         limits = np.array(bounds) - [each.value(problem, at_rest) for each in asked]
-        search = ExtremeSearch(problem.space, problem.start, objectives, limits, self.seed)
+        search = self._new_search(objectives, limits)
         before = time.monotonic()
         search.warm_up()
         # Compilation is no part of the budget.
@@ -216,12 +219,28 @@ class _Task:
                 problem,
             )
         # Several quantities may share one motion, which in space has thousands of stretches.
-        motions = {motion.impulses.tobytes(): motion.impulses * units for motion in search.motions}
+        motions = {motion.impulses.tobytes(): motion for motion in search.motions}
         paths = {
-            key: ImpactPath.of_impulses(problem, impulses, is_straight=True)
-            for key, impulses in motions.items()
+            key: ImpactPath.of_impulses(
+                problem,
+                motion.impulses * units,
+                is_straight=True,
+                energies=motion.energies * problem.energy_norm**2
+                if isinstance(motion, Bounced)
+                else None,
+            )
+            for key, motion in motions.items()
         }
         return [paths[motion.impulses.tobytes()] for motion in search.motions]
+
+    def _new_search(
+        self, objectives: FloatArray, limits: FloatArray
+    ) -> ExtremeSearch | BouncingSearch:
+        problem = self.problem
+        space, start = problem.space, problem.start
+        if problem.bounces:
+            return BouncingSearch(space, start, problem.restitution, objectives, limits, self.seed)
+        return ExtremeSearch(space, start, objectives, limits, self.seed)
 
     def _extreme(
         self,

@@ -1,4 +1,4 @@
-"""Check that impacts lose energy, step by step."""
+"""Check that impacts lose energy, step by step; with restitution, with what contacts can return."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Dissipation:
         num_paths: Number of paths.
         num_steps: Number of their steps in which some contact pushes.
         largest_change: Largest change of energy in one step, as a share of that before the
-            impact: below 0 if every step loses.
+            impact: below 0 if every step loses. With restitution, the energy that contacts can
+            still return counts, too.
         least_loss: Least share of the energy that a whole impact loses.
     """
 
@@ -53,7 +54,7 @@ def dissipation(
     count, steps, largest, loss = 0, 0, -1.0, 1.0
     for i in range(min(num_paths, len(outcomes))):
         path = outcomes.path(i)
-        energy = problem.kinetic_energy(path.v) / start
+        energy = (problem.kinetic_energy(path.v) + path.energies.sum(axis=1)) / start
         # A contact that was drawn to act, but lifts already, makes a step in which nothing happens.
         acts = (path.lambda_n > NOTHING * problem.space.impulse_unit).any(axis=1)
         count, steps = count + 1, steps + int(acts.sum())

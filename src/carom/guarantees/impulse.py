@@ -72,9 +72,11 @@ def worst_impulse(
 ) -> WorstImpulse | None:
     """Return the largest impulse, or None if it is not found within the budget.
 
-    It needs the extra `carom[exact]`, few contacts and an impact that collides.
+    It needs the extra `carom[exact]`, few contacts, and an impact that collides, but does not
+    bounce.
     """
-    if find_spec("ppl") is None or not problem.is_colliding(problem.v_pre):
+    is_posed = problem.is_colliding(problem.v_pre) and not problem.bounces
+    if find_spec("ppl") is None or not is_posed:
         return None
     from carom.reach.accrued import middle, most_impulse, search_with_impulse
     from carom.reach.flow import vertices

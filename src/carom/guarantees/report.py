@@ -20,7 +20,7 @@ from carom.guarantees.cone import Pointedness, pointedness
 from carom.guarantees.dissipation import Dissipation, dissipation
 from carom.guarantees.impulse import WorstImpulse, worst_impulse
 from carom.guarantees.lipschitz import Lipschitz, step_lipschitz
-from carom.guarantees.sentences import DELTA, FAILS, HOLDS, MISSED, OPEN, Statement
+from carom.guarantees.sentences import DELTA, FAILS, HOLDS, MISSED, NO_STEPS, OPEN, Statement
 from carom.guarantees.termination import Termination, single_contact_rate, termination
 from carom.guarantees.uniqueness import Uniqueness, step_uniqueness
 from carom.laws.routh import Routh
@@ -53,8 +53,10 @@ class Guarantees:
         problem: The impact.
         step_impulse: Step h that bounds on steps are for [N s].
         cone: Whether impulses can cancel.
-        termination: Bound on the number of steps; None if the cone is not pointed.
-        kappa: For one contact, the largest impulse per |v_pre|_M [N s / sqrt(J)]; else None.
+        termination: Bound on the number of steps, which only inelastic impacts take, and on the
+            impulse of every impact; None if the cone is not pointed.
+        kappa: For one contact without restitution, the largest impulse per |v_pre|_M
+            [N s / sqrt(J)]; else None.
         worst: Largest impulse of all solutions, exactly; None if that was not found.
         extreme: The same from both sides where it was not found exactly; else None.
         uniqueness: Whether a step has one outcome.
@@ -161,7 +163,7 @@ def check(
     step = checks.positive("step_impulse", step)
     part = checks.positive("max_seconds", max_seconds) / PARTS
     checks.integer("seed", seed, 0, 2**53 - 1)
-    cone, uniqueness = pointedness(problem), step_uniqueness(problem, part)
+    cone, uniqueness = pointedness(problem), _uniqueness(problem, part)
     try:
         exact = RouthExact(max_seconds=part).resolve(problem)
     except (MissingExtra, ImpactNotResolved):
@@ -170,13 +172,15 @@ def check(
     worst = worst_impulse(problem, part)
     # Samples that search for extremes show more of the ambiguity than random ones.
     count = min(len(samples), FIRST_SAMPLES)
+    # The paper's bound on one contact ends where restitution begins.
+    has_kappa = problem.num_contacts == 1 and not problem.bounces
     spread = exact or samples_within(problem, SPREADING * part, count, seed)
     return Guarantees(
         problem=problem,
         step_impulse=step,
         cone=cone,
         termination=termination(problem, cone, step),
-        kappa=single_contact_rate(problem) if problem.num_contacts == 1 else None,
+        kappa=single_contact_rate(problem) if has_kappa else None,
         worst=worst,
         extreme=_extreme_impulse(problem, part, seed) if worst is None else None,
         uniqueness=uniqueness,
@@ -187,6 +191,13 @@ def check(
         losses=dissipation(samples, max_seconds=part),
         ambiguity=ambiguity(spread),
     )
+
+
+def _uniqueness(problem: ImpactProblem, max_seconds: float) -> Uniqueness:
+    """Return whether the paper's steps have one outcome; with restitution there are none."""
+    if problem.bounces:
+        return Uniqueness(False, None, NO_STEPS)
+    return step_uniqueness(problem, max_seconds)
 
 
 def _extreme_impulse(problem: ImpactProblem, max_seconds: float, seed: int) -> Extreme | None:

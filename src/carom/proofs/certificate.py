@@ -44,6 +44,9 @@ _VECTORS = (
     "kept_velocity",
 )
 
+_OF_BOUNCES = ("bounces", "bounce_rates")
+"""Vectors of proofs about impacts that bounce; other certificates do without them."""
+
 
 @final
 @dataclass(frozen=True)
@@ -73,6 +76,9 @@ class Certificate:
         kept_sticking: (m * L,) slopes where contacts stick.
         kept_multipliers: Those of further forms and relations, for every situation of `lifted.py`.
         kept_velocity: (nv,) velocity that bounds impulses.
+        bounces: (m * b,) coefficients of functions of the energy that contacts can still return;
+            `bounces.py` explains them.
+        bounce_rates: (m * b,) their rates >= 0.
         digest: SHA-256 of everything else, which detects accidental damage.
     """
 
@@ -96,6 +102,8 @@ class Certificate:
     kept_sticking: Exact = ()
     kept_multipliers: Exact = ()
     kept_velocity: Exact = ()
+    bounces: Exact = ()
+    bounce_rates: Exact = ()
     digest: str = ""
 
     @property
@@ -118,6 +126,9 @@ class Certificate:
         bound = "none" if self.bound is None else _hex(self.bound)
         lines = [self.kind, self.problem_digest, self.reason, bound]
         lines += [" ".join(map(_hex, getattr(self, name))) for name in _VECTORS]
+        if self.bounces or self.bounce_rates:
+            # Only then: certificates of inelastic impacts keep the digest they always had.
+            lines += [" ".join(map(_hex, getattr(self, name))) for name in _OF_BOUNCES]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def sealed(self) -> Certificate:
@@ -126,7 +137,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as strings and lists, ready for JSON."""
-        numbers = {name: [str(x) for x in getattr(self, name)] for name in _VECTORS}
+        names = (*_VECTORS, *_OF_BOUNCES)
+        numbers = {name: [str(x) for x in getattr(self, name)] for name in names}
         return {
             "kind": self.kind,
             **numbers,
@@ -147,14 +159,16 @@ class Certificate:
             InvalidCertificate: A field is missing, unknown or not what it should be.
         """
         expected = {"kind", "bound", "reason", "problem_digest", "digest", *_VECTORS}
-        if not isinstance(data, Mapping) or set(data) != expected:
+        is_read = isinstance(data, Mapping) and set(data) - set(_OF_BOUNCES) == expected
+        if not is_read:
             got = sorted(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
             raise InvalidCertificate(f"expected the fields {sorted(expected)}, got {got}")
         texts = {name: data[name] for name in ("kind", "reason", "problem_digest", "digest")}
         for name, text in texts.items():
             if not isinstance(text, str):
                 raise InvalidCertificate(f"{name}: expected text, got {text!r}")
-        numbers: dict[str, Any] = {name: _vector(name, data[name]) for name in _VECTORS}
+        names = (*_VECTORS, *_OF_BOUNCES)
+        numbers: dict[str, Any] = {name: _vector(name, data.get(name, ())) for name in names}
         numbers["bound"] = None if data["bound"] is None else _number("bound", data["bound"])
         return cls(**numbers, **texts)
 
@@ -167,6 +181,10 @@ def digest_of(problem: ImpactProblem) -> str:
         # Adding zero turns -0.0 into 0.0, which is the same number.
         seal.update(f"{name} {array.shape}\n".encode() + (array + 0.0).tobytes())
     seal.update(f"without_collision {problem.without_collision}".encode())
+    if problem.bounces:
+        # Only then: inelastic impacts keep the digest they always had.
+        restitution = np.ascontiguousarray(problem.restitution, dtype="<f8")
+        seal.update(b"restitution\n" + (restitution + 0.0).tobytes())
     return seal.hexdigest()
 
 

@@ -55,12 +55,16 @@ Either kind can use that impacts dissipate. If a certificate also proves v+' M v
 `lifted.py` explains, then e takes the place of v-' M v-: in (3), and with "phases" because
 k |v+|_M <= k sqrt(e), while V without its first term does not rise either.
 
+Contacts with restitution may act while they separate; `bounces.py` says what changes. (3) holds all
+the same.
+
 Floats of the problem are taken as the rational numbers that they are.
 Laws count approach speeds below 1e-10 of the impact's speed as rest; the proof does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -71,8 +75,9 @@ import numpy as np
 from carom.errors import InvalidCertificate
 from carom.problem import ImpactProblem
 from carom.proofs import lifted
+from carom.proofs.bounces import Bounces, spread
 from carom.proofs.certificate import KINDS, Certificate, digest_of
-from carom.proofs.rational import Rational, as_array, exactly, inverse_form, root_above
+from carom.proofs.rational import Rational, as_array, exactly, inverse_form
 
 RAYS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
 """Rays (n, t) between which functions of a contact's velocity are linear, in order."""
@@ -82,6 +87,12 @@ SLIPPING = {1: (2, 3), -1: (4, 5)}
 
 STICKING = (3, 4)
 """Sectors that meet at n <= 0, t = 0."""
+
+PARTING = {1: (0, 1), -1: (6, 7)}
+"""The same for n >= 0."""
+
+PARTING_STUCK = (7, 0)
+"""Sectors that meet at n >= 0, t = 0."""
 
 
 def is_valid(problem: ImpactProblem, certificate: Certificate) -> bool:
@@ -113,23 +124,19 @@ def check(problem: ImpactProblem, certificate: Certificate) -> None:
     bound = certificate.bound
     if bound is None:
         raise InvalidCertificate(f"bound: there is none: {certificate.reason}")
-    lifts = as_array(certificate.lifts)
-    for i, (multiplier, lift) in enumerate(zip(certificate.separation, lifts, strict=True)):
-        if lift < 0 or (lift and certificate.kind != "momentum"):
-            raise InvalidCertificate(f"lifts: expected numbers >= 0, none for phases, in row {i}")
-        if multiplier + lift < 0:
-            raise InvalidCertificate(f"separation: expected numbers >= -lifts, not so in row {i}")
+    lifts, bounces = as_array(certificate.lifts), Bounces.of(problem, certificate)
+    _check_separation(certificate, lifts, bounces)
     z, weights = as_array(certificate.velocity), as_array(certificate.impulse_weights)
     d, y = as_array(certificate.direction), as_array(certificate.separation)
-    offset = Fraction(0)
+    offset = bounces.at_start(problem)
     if certificate.kind == "phases":
-        pieces = Pieces.of(certificate)
+        pieces = Pieces.of(problem, certificate)
         _check_phases(problem, pieces, z, weights)
-        d, offset = d - pieces.end_form(problem), pieces.at_start(problem)
+        d, offset = d - pieces.end_form(problem), offset + pieces.at_start(problem)
     else:
-        _check_cones(problem, z, weights + raised(problem, lifts))
+        _check_cones(problem, z, weights + raised(problem, lifts, bounces))
         normals = exactly(problem.J_n) @ exactly(problem.v_pre)
-        offset = lifts @ np.maximum(normals, 0 * normals)
+        offset += lifts @ np.maximum(normals, 0 * normals)
     kept = lifted.proved_energy(problem, certificate)
     squared, gain = energy_terms(problem, d, y, z, kept)
     room = bound + gain - offset
@@ -137,10 +144,24 @@ def check(problem: ImpactProblem, certificate: Certificate) -> None:
         raise InvalidCertificate("bound: smaller than what the multipliers prove")
 
 
-def raised(problem: ImpactProblem, lifts: Rational) -> Rational:
-    """Return sum_(j != i) c_ij h_j (m,)."""
+def _check_separation(certificate: Certificate, lifts: Rational, bounces: Bounces) -> None:
+    """Raise an error unless multipliers of separation and lifts have the right signs."""
+    bouncing, is_momentum = bounces.restitution > 0, certificate.kind == "momentum"
+    # With phases, slopes take the place of multipliers below zero.
+    lowest = -(lifts + bounces.slopes) if is_momentum else 0 * lifts
+    for i, (y, lift) in enumerate(zip(certificate.separation, lifts, strict=True)):
+        if lift < 0 or (lift and (not is_momentum or bouncing[i])):
+            raise InvalidCertificate(
+                f"lifts: expected numbers >= 0, none for phases or restitution, in row {i}"
+            )
+        if y < lowest[i]:
+            raise InvalidCertificate(f"separation: expected numbers >= -lifts, not so in row {i}")
+
+
+def raised(problem: ImpactProblem, lifts: Rational, bounces: Bounces) -> Rational:
+    """Return by how much lifts and functions of returnable energy rise at most, (m,)."""
     m, out = len(lifts), lifts * 0
-    if not lifts.any():
+    if not (lifts.any() or bounces.coefficients.any()):
         return out
     delassus = inverse_form(exactly(problem.M), exactly(problem.J).T).reshape(
         m, -1, m, len(problem.J) // m
@@ -148,9 +169,11 @@ def raised(problem: ImpactProblem, lifts: Rational) -> Rational:
     for i, mu in enumerate(exactly(problem.mu)):
         for j in range(m):
             normal, *tangents = delassus[j, 0, i]
+            friction = spread(mu, as_array(tuple(tangents)))
             if j != i and lifts[j]:
-                rise = normal + mu * root_above(sum((x * x for x in tangents), Fraction(0)))
-                out[i] += lifts[j] * max(rise, Fraction(0))
+                out[i] += lifts[j] * max(normal + friction, Fraction(0))
+            rises = bounces.rises(j, normal - friction, normal + friction, own=i == j)
+            out[i] += max(rises)
     return out
 
 
@@ -167,7 +190,7 @@ def _check_phases(problem: ImpactProblem, pieces: Pieces, z: Rational, weights: 
     """Raise an error unless (4) to (6) hold."""
     if any(unit <= 0 for unit in pieces.units.flat):
         raise InvalidCertificate("units: expected numbers > 0")
-    for i, (values, slope) in enumerate(zip(pieces.values, pieces.slopes, strict=True)):
+    for i, (values, slope) in enumerate(zip(pieces.end_values, pieces.slopes, strict=True)):
         ends = [r for r, (n, _) in enumerate(RAYS) if n >= 0]
         if any(slope @ np.array(RAYS[r], dtype=object) > values[r] for r in ends):
             raise InvalidCertificate(f"slopes: too large at contact {problem.contacts[i]}")
@@ -184,36 +207,58 @@ class Pieces:
     values: Rational  # (m, 8) on the rays
     slopes: Rational  # (m, 2) of linear functions below
     units: Rational  # (m, 2)
+    restitution: Rational  # (m,)
+    rates: Rational  # (m,) rho of contacts with restitution
 
     @classmethod
-    def of(cls, certificate: Certificate) -> Pieces:
+    def of(cls, problem: ImpactProblem, certificate: Certificate) -> Pieces:
         """Return the functions of a certificate."""
         values = as_array(certificate.pieces).reshape(-1, len(RAYS))
         slopes, units = as_array(certificate.slopes), as_array(certificate.units)
-        return cls(values, slopes.reshape(-1, 2), units.reshape(-1, 2))
+        e = exactly(problem.restitution)
+        rates = as_array(certificate.bounce_rates) if problem.bounces else e
+        return cls(values, slopes.reshape(-1, 2), units.reshape(-1, 2), e, rates)
 
     @cached_property
     def gradients(self) -> Rational:
         """Return the gradients (m, 8, 2); sector r is from ray r to the next."""
         (a_n, a_t), (b_n, b_t) = np.array(RAYS).T, np.roll(RAYS, -1, axis=0).T
-        first, second = self.values, np.roll(self.values, -1, axis=1)
-        # Neighbouring rays have determinant 1.
-        return np.stack([first * b_t - second * a_t, second * a_n - first * b_n], axis=2)
+        out = []
+        for values, e in zip(self.values, self.restitution, strict=True):
+            first, second = values.copy(), np.roll(values, -1)
+            if e:
+                # G_i vanishes where W_i = 0.
+                first[6], second[1] = Fraction(0), Fraction(0)
+            # Neighbouring rays have determinant 1.
+            out.append(np.stack([first * b_t - second * a_t, second * a_n - first * b_n], axis=1))
+        return np.array(out)
+
+    @property
+    def end_values(self) -> Rational:
+        """Return the values (m, 8) on the rays with n >= 0 at the end of the impact."""
+        out = self.values.copy()
+        bouncing = self.restitution > 0
+        out[bouncing, 1] += out[bouncing, 2]
+        out[bouncing, 7] += out[bouncing, 6]
+        return out
 
     def demands(self, problem: ImpactProblem) -> Rational:
         """Return the largest left-hand sides (m, 2) of (4) and (5) without w, s = 1 first."""
         jacobian = exactly(problem.J)
         delassus = inverse_form(exactly(problem.M), jacobian.T)
+        rho = self.rates / self.units[:, 0]
         out = np.empty((problem.num_contacts, 2), dtype=object)
-        sticking = self.gradients[:, STICKING].sum(axis=1) / Fraction(2)
         for i, mu in enumerate(exactly(problem.mu)):
             for column, sign in enumerate((1, -1)):
                 rates = delassus[:, 2 * i] - sign * mu * delassus[:, 2 * i + 1]
                 rates = rates.reshape(-1, 2) / self.units
-                changes = (self.gradients * rates[:, None]).sum(axis=2)
-                own = max(*changes[i, list(SLIPPING[sign])], sticking[i] @ rates[i])
-                others = (max(row) for j, row in enumerate(changes) if j != i)
-                out[i, column] = sum(others, own)
+                total = Fraction(0)
+                for j, (gradients, e) in enumerate(
+                    zip(self.gradients, self.restitution, strict=True)
+                ):
+                    sign_of = sign if j == i else 0
+                    total += max(changes(gradients, rates[j], e, rho[j], sign_of))
+                out[i, column] = total
         return out
 
     def end_form(self, problem: ImpactProblem) -> Rational:
@@ -224,9 +269,52 @@ class Pieces:
         """Return sum_i f_i(c_i-)."""
         velocities = (exactly(problem.J) @ exactly(problem.v_pre)).reshape(-1, 2) / self.units
         total = Fraction(0)
-        for c, gradients in zip(velocities, self.gradients, strict=True):
-            total += gradients[_sector(*c)] @ c
+        for c, gradients, e in zip(velocities, self.gradients, self.restitution, strict=True):
+            for part, sector in parts(c, e):
+                total += gradients[sector] @ part
         return total
+
+
+def parts(c: Any, e: Any) -> list[tuple[Any, int]]:
+    """Return where f_i is evaluated for contact velocity c when nothing is stored, and sectors.
+
+    That is c itself without restitution, else (-P, t) and (W, t).
+    """
+    n, t = c
+    if not e:
+        return [(c, _sector(n, t, range(len(RAYS))))]
+    kept = n if n >= 0 else -e * n
+    toward, apart = _sector(n - kept, t, range(2, 6)), _sector(kept, t, (6, 7, 0, 1))
+    return [(np.array([n - kept, t]), toward), (np.array([kept, t]), apart)]
+
+
+def changes(gradients: Any, rate: Any, e: Any, rho: Any, sign: int) -> list[Any]:
+    """Return what f_i may change by, per unit of normal impulse at a contact that acts.
+
+    Args:
+        gradients: Of f_i on every sector (8, 2, ...).
+        rate: (2,) rate of c_i.
+        e: Restitution of contact i.
+        rho: The rate rho of its W_i.
+        sign: Sign s of friction if contact i itself acts, else 0.
+    """
+    n, t = rate
+    signs = (sign,) if sign else (1, -1)
+    if not e:
+        own = [gradients[r] for s in signs for r in SLIPPING[s]]
+        others = [gradients[r] for s in signs for r in PARTING[s]]
+        stuck = [(gradients[STICKING[0]] + gradients[STICKING[1]]) / 2]
+        return [g[0] * n + g[1] * t for g in own + (stuck if sign else others)]
+    pairs = [(gradients[a], gradients[b]) for s in signs for a in SLIPPING[s] for b in PARTING[s]]
+    if sign:
+        means = [(gradients[a] + gradients[b]) / 2 for a, b in (STICKING, PARTING_STUCK)]
+        pairs.append((means[0], means[1]))
+    taken = rho if sign else 0 * rho
+    out = []
+    for factor in (-e, 1):
+        stored = factor * (n - taken)
+        out += [a[0] * (n - stored) + b[0] * stored + (a[1] + b[1]) * t for a, b in pairs]
+    return out
 
 
 def momentum_rates(problem: ImpactProblem, z: Rational) -> Rational:
@@ -236,9 +324,10 @@ def momentum_rates(problem: ImpactProblem, z: Rational) -> Rational:
     return np.stack([normal - friction, normal + friction], axis=1)
 
 
-def _sector(n: Fraction, t: Fraction) -> int:
+def _sector(n: Any, t: Any, among: Iterable[int]) -> int:
     """Return the sector in which a contact's velocity lies."""
-    for r, (a, b) in enumerate(zip(RAYS, (*RAYS[1:], RAYS[0]), strict=True)):
+    for r in among:
+        a, b = RAYS[r], RAYS[(r + 1) % len(RAYS)]
         if a[0] * t - a[1] * n >= 0 and n * b[1] - t * b[0] >= 0:
             return r
     raise AssertionError("sectors cover the plane")
@@ -250,6 +339,8 @@ def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
         raise InvalidCertificate(f"expected a Certificate, got {type(certificate).__name__}")
     if certificate.kind not in KINDS:
         raise InvalidCertificate(f"kind: expected one of {KINDS}, got {certificate.kind!r}")
+    if certificate.problem_digest != digest_of(problem):
+        raise InvalidCertificate("problem: the certificate belongs to another impact")
     m, nv = problem.num_contacts, problem.num_velocities
     sizes = {"direction": nv, "impulse_weights": m, "separation": m, "lifts": m, "velocity": nv}
     phases = int(certificate.kind == "phases")
@@ -257,6 +348,8 @@ def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
         raise InvalidCertificate("kind: phases are for planar contacts")
     sizes |= {"pieces": phases * m * len(RAYS), "slopes": phases * m * 2, "units": phases * m * 2}
     sizes |= lifted.sizes(problem, certificate)
+    bounces = len(certificate.bounces) // m * m if problem.bounces and not phases else 0
+    sizes |= {"bounces": bounces, "bounce_rates": m if problem.bounces and phases else bounces}
     numbers: list[Any] = [] if certificate.bound is None else [certificate.bound]
     for name, size in sizes.items():
         value = getattr(certificate, name)
@@ -267,8 +360,6 @@ def _check_form(problem: ImpactProblem, certificate: Certificate) -> None:
         raise InvalidCertificate("expected fractions, got other numbers")
     if certificate.digest != certificate.content_digest():
         raise InvalidCertificate("digest: the certificate was changed after it was made")
-    if certificate.problem_digest != digest_of(problem):
-        raise InvalidCertificate("problem: the certificate belongs to another impact")
 
 
 def contact_slacks(

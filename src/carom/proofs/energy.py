@@ -91,11 +91,11 @@ def prove_energy(prover: Prover, seconds: float = 10.0) -> dict[str, Exact]:
         seconds: Time after which the search is given up.
 
     Returns:
-        The fields of a certificate whose names begin with "kept"; none for contacts in space, and
-        where no bound below v-' M v- was found.
+        The fields of a certificate whose names begin with "kept"; none for contacts in space or
+        with restitution, and where no bound below v-' M v- was found.
     """
     problem, deadline = prover.problem, monotonic() + seconds
-    if problem.num_tangents != 1 or not problem.v_pre.any():
+    if problem.num_tangents != 1 or problem.bounces or not problem.v_pre.any():
         return {}
     lengths = np.linalg.norm(prover.whiten(problem.J), axis=1)
     units = short(np.where(lengths > 0.0, lengths, 1.0))
@@ -127,12 +127,12 @@ def tighten(prover: Prover, certificates: list[Certificate], seconds: float) -> 
     few = prover.problem.num_contacts <= MOST_CONTACTS
     kept = prove_energy(prover, SHARE_OF_ENERGY * seconds) if few and best and seconds > 0 else {}
     prover = Prover(prover.problem, kept) if kept else prover
-    for units in (None, *fans(prover)):
+    for fan in (None, *fans(prover)):
         for k, each in enumerate(best):
             if monotonic() > begin + seconds:
                 return best
-            if units is not None:
-                best[k] = tightened(prover, each, units, begin + seconds)
+            if fan is not None:
+                best[k] = tightened(prover, each, fan, begin + seconds)
             else:
                 best[k] = prover.prove(*each.claim, lifts=True)
     return best

@@ -1,4 +1,4 @@
-"""Check a bound on the energy that planar impacts keep, in rational arithmetic.
+"""Check a bound on the energy that planar impacts without restitution keep, in rationals.
 
 Let f_k be linear forms of the velocity v: first the contact velocities J v in given units, then
 further ones, each a given combination of these. Let x be their positive and negative parts
@@ -65,6 +65,8 @@ def sizes(problem: ImpactProblem, certificate: Certificate) -> dict[str, int]:
         return {"kept": 0} | {f"kept_{name}": 0 for name in names}
     if problem.num_tangents != 1:
         raise InvalidCertificate("kept: proofs of energy are for planar contacts")
+    if problem.bounces:
+        raise InvalidCertificate("kept: proofs of energy are for impacts that do not bounce")
     width = 2 * problem.num_contacts
     forms, relations, multipliers = (
         len(value) if isinstance(value, tuple) else 0

@@ -30,11 +30,12 @@ from carom import checks
 from carom.errors import InvalidCertificate, InvalidOption
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
+from carom.proofs.bounces import Bounces, own_rates, rise
 from carom.proofs.certificate import Certificate, digest_of
 from carom.proofs.check import energy_terms, raised
 from carom.proofs.cones import Solution, minimize
 from carom.proofs.rational import Rational, as_array, exactly, root_above
-from carom.typing import ArrayLike, FloatArray
+from carom.typing import ArrayLike, FloatArray, IntArray
 
 POINTED = 1e-9
 """Contacts jam if no velocity of unit energy separates all of them by this share of their largest
@@ -82,6 +83,34 @@ def prove(
     return Prover(problem).prove(direction, impulse_weights)
 
 
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Functions of one contact's velocity and energy that a proof may use, one per column.
+
+    Args:
+        contacts: (c,) whose they are.
+        functions: (c,) place of rho among the contact's rates, or -1 for lifts.
+        signs: (c,) of what stands in front of them.
+        rates: (m, b) numbers rho.
+    """
+
+    contacts: IntArray
+    functions: IntArray
+    signs: FloatArray
+    rates: FloatArray
+
+    @classmethod
+    def of(cls, problem: ImpactProblem) -> Slopes:
+        """Return a lift for every contact without restitution, and both signs for the others."""
+        rates = own_rates(problem) if problem.bounces else np.empty((problem.num_contacts, 0))
+        rows = []
+        for i, e in enumerate(problem.restitution):
+            own = np.unique(rates[i], return_index=True)[1] if e > 0.0 else [-1]
+            rows += [(i, b, sign) for b in own for sign in ((1, -1) if e > 0.0 else (1,))]
+        contacts, functions, signs = np.array(rows).T
+        return cls(contacts, functions, signs.astype(np.float64), rates)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Prover:
@@ -127,7 +156,8 @@ class Prover:
         Args:
             direction: (nv,) coefficients of the velocity after the impact.
             impulse_weights: (m,) coefficients of the normal impulses; default zero.
-            lifts: Whether to use that contacts which separate do not act, too.
+            lifts: Whether to use, too, that contacts which separate do not act, or return no more
+                energy than they have stored.
         """
         unproved, d, w = self._unproved(direction, impulse_weights)
         best, reason = unproved, "the rounded multipliers do not satisfy their constraints"
@@ -183,70 +213,97 @@ class Prover:
         )
         return unproved, d, w
 
-    def _candidates(self, d: FloatArray, w: FloatArray, lift: bool) -> list[tuple[Rational, ...]]:
+    def _candidates(
+        self, d: FloatArray, w: FloatArray, lift: bool
+    ) -> list[tuple[Rational, Rational, Bounces, Rational]]:
         """Return rational multipliers that may serve: the best with and without lifts, and none."""
-        zero = exactly(w) * 0
-        out: list[tuple[Rational, ...]] = []
+        zero, none = exactly(w) * 0, Bounces.none(self.problem)
+        out: list[tuple[Rational, Rational, Bounces, Rational]] = []
         lengths = np.linalg.norm(self._normals, axis=1)
         # Programs without lifts, where these do not help, are solved more accurately.
         for has_lifts in (True, False) if lift and not self._jammed else (False,):
-            *found, z_float = self._multipliers(d, w, has_lifts)
-            size = max(float(np.linalg.norm(self.whiten(d))), float(sum(found) @ lengths))
-            y, lifts = (rounding.rounded(np.maximum(x, 0.0), size / lengths) for x in found)
-            z, weights = self.exact_velocity(z_float), exactly(w) + raised(self.problem, lifts)
+            y_float, found, z_float = self._multipliers(d, w, has_lifts)
+            size = max(float(np.linalg.norm(self.whiten(d))), float(y_float @ lengths))
+            size = max(size, float(found @ lengths[self.slopes.contacts[: len(found)]]))
+            y = rounding.rounded(np.maximum(y_float, 0.0), size / lengths)
+            lifts, bounces = self.with_slopes(found, size / lengths) if has_lifts else (zero, none)
+            z = self.exact_velocity(z_float)
+            weights = exactly(w) + raised(self.problem, lifts, bounces)
             if self.inside is not None:
                 moved = rounding.repaired(self.problem, z, weights, self.inside, self._free)
             else:
                 moved = z if rounding.worst_excess(self.problem, z, weights) <= 0.0 else None
-            out += [] if moved is None else [(y - lifts, lifts, moved)]
-        nothing = zero, zero, exactly(d) * 0
+            y = y - lifts - bounces.slopes
+            out += [] if moved is None else [(y, lifts, bounces, moved)]
+        nothing = zero, zero, none, exactly(d) * 0
         return [*out, nothing] if (w <= 0.0).all() else out
 
-    def _better(self, best: Certificate, y: Rational, lifts: Rational, z: Rational) -> Certificate:
+    def with_slopes(self, found: FloatArray, sizes: FloatArray) -> tuple[Rational, Bounces]:
+        """Return lifts (m,) and functions of returnable energy as fractions."""
+        slopes = self.slopes
+        exact = rounding.rounded(np.maximum(found, 0.0), sizes[slopes.contacts])
+        lifts = np.full(self.problem.num_contacts, Fraction(0), dtype=object)
+        coefficients = np.full(slopes.rates.shape, Fraction(0), dtype=object)
+        columns = zip(slopes.contacts, slopes.functions, slopes.signs, exact, strict=True)
+        for i, b, sign, value in columns:
+            if b < 0:
+                lifts[i] += value
+            else:
+                coefficients[i, b] += int(sign) * value
+        return lifts, replace(self._no_bounces, coefficients=coefficients)
+
+    def _better(
+        self, best: Certificate, y: Rational, lifts: Rational, bounces: Bounces, z: Rational
+    ) -> Certificate:
         """Return the better of a certificate and the one of these multipliers."""
         d = as_array(best.direction)
         squared, gain = energy_terms(self.problem, d, y, z, self.kept_energy)
         normals = exactly(self.problem.J_n) @ exactly(self.problem.v_pre)
-        offset = lifts @ np.maximum(normals, 0 * normals)
+        offset = lifts @ np.maximum(normals, 0 * normals) + bounces.at_start(self.problem)
         bound = rounding.float_above(root_above(squared) - gain + offset)
         if best.bound is not None and best.bound <= bound:
             return best
         found = replace(best, bound=bound, separation=tuple(y), velocity=tuple(z), **self.kept)
-        return replace(found, lifts=tuple(lifts))
+        return replace(found, lifts=tuple(lifts), **bounces.numbers)
 
     def _multipliers(
         self, d: FloatArray, w: FloatArray, has_lifts: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the best y + h, h and z in floats."""
+        """Return the best multipliers of separation without slopes, slopes and z in floats."""
         start = self.energy_start
         speed = float(np.linalg.norm(start))
         a = self.whiten(d)
         lengths = np.linalg.norm(self._normals, axis=1)
         unit = max(float(np.linalg.norm(a)), float((np.abs(w) / lengths).max()))
         m, nv = self.problem.num_contacts, self.problem.num_velocities
+        count = len(self.slopes.contacts) * has_lifts
         if speed == 0.0 or unit == 0.0:
-            return np.zeros(m), np.zeros(m), np.zeros(nv)
-        found = self._program(a / unit, w / unit, start / speed, m * has_lifts).x[1:]
-        lifts = found[m : 2 * m] if has_lifts else np.zeros(m)
-        z = self.unwhiten(self._basis @ found[m + m * has_lifts :]) * unit
-        return found[:m] * unit / lengths, lifts * unit / lengths, z
+            return np.zeros(m), np.zeros(count), np.zeros(nv)
+        found = self._program(a / unit, w / unit, start / speed, count).x[1:]
+        lifts = found[m : m + count] * unit / lengths[self.slopes.contacts[:count]]
+        z = self.unwhiten(self._basis @ found[m + count :]) * unit
+        return found[:m] * unit / lengths, lifts, z
 
     def _program(self, a: FloatArray, w: FloatArray, start: FloatArray, lifts: int) -> Solution:
-        """Minimize e t + g . h - start . B x, t >= |a + N' (y - h) + B x|; variables t, y, h, x.
+        """Minimize e t + g . h - start . B x, t >= |a + N' (y - S h) + B x|; variables t, y, h, x.
 
-        Here e is the share of speed that is kept, N has unit rows, g = max(N start, 0), and y here
-        is y + h of the certificate.
+        Here e is the share of speed that is kept, N has unit rows, S h are slopes at the end, g is
+        their price at the start, and y here is y + S h of the certificate.
         """
-        m, basis = self.problem.num_contacts, self._basis
+        m, basis, slopes = self.problem.num_contacts, self._basis, self.slopes
         lengths = np.linalg.norm(self._normals, axis=1)
         units = self._normals / lengths[:, None]
         k, width = m + lifts, 1 + m + lifts + basis.shape[1]
+        own, signs_of = slopes.contacts[:lifts], slopes.signs[:lifts]
         # Lifts that cost nothing shall not grow without end.
-        price = np.maximum(units @ start, LEAST_PRICE)[:lifts]
+        normals = (units @ start)[own]
+        e = np.where(slopes.functions[:lifts] < 0, 0.0, self.problem.restitution[own])
+        values = np.where(normals >= 0.0, normals, -e * normals)
+        price = signs_of * values + LEAST_PRICE
         c = np.concatenate([[self.kept_share], np.zeros(m), price, -start @ basis])
         energy = np.zeros((1 + len(a), width))
         energy[0, 0] = -1.0
-        energy[1:, 1:] = -np.hstack([units.T, -units.T[:, :lifts], basis])
+        energy[1:, 1:] = -np.hstack([units.T, -units.T[:, own] * signs_of, basis])
         signs = np.zeros((k, width))
         signs[:, 1 : 1 + k] = -np.eye(k)
         blocks, right = [energy, signs], [np.append(0.0, a), np.zeros(k)]
@@ -261,14 +318,35 @@ class Prover:
         return minimize(c, np.vstack(blocks), np.concatenate(right), sizes)
 
     @cached_property
+    def _no_bounces(self) -> Bounces:
+        """Return functions of returnable energy with coefficients zero."""
+        rates = exactly(self.slopes.rates)
+        return Bounces(rates * 0, rates, exactly(self.problem.restitution))
+
+    @cached_property
+    def slopes(self) -> Slopes:
+        """Return the functions of separating velocities and returnable energy that may help."""
+        return Slopes.of(self.problem)
+
+    @cached_property
     def _raising(self) -> FloatArray:
-        """Return c_ij (m, m) of `check.py`, in units of |J_n| of both contacts."""
-        normals = self._normals / np.linalg.norm(self._normals, axis=1, keepdims=True)
-        out = np.zeros((len(normals), len(normals)))
+        """Return by how much each contact's action raises each slope, in units of |J_n| of both."""
+        lengths = np.linalg.norm(self._normals, axis=1)
+        normals, slopes = self._normals / lengths[:, None], self.slopes
+        out = np.zeros((len(normals), len(slopes.contacts)))
         for i, rows in enumerate(self._cone_rows):
             along = rows @ normals.T
-            out[i] = np.maximum(along[0] + np.linalg.norm(along[1:], axis=0), 0.0)
-        np.fill_diagonal(out, 0.0)
+            friction = np.linalg.norm(along[1:], axis=0)
+            low, high = along[0] - friction, along[0] + friction
+            for column, (j, b, sign) in enumerate(
+                zip(slopes.contacts, slopes.functions, slopes.signs, strict=True)
+            ):
+                if b < 0:
+                    out[i, column] = max(high[j], 0.0) if j != i else 0.0
+                    continue
+                taken = slopes.rates[j, b] / lengths[j] ** 2 if j == i else 0.0
+                e = self.problem.restitution[j]
+                out[i, column] = max(rise(sign, low[j] - taken, high[j] - taken, e))
         return out
 
     def exact_velocity(self, z: FloatArray) -> Rational:

@@ -10,19 +10,21 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import frexp
+from typing import NamedTuple
 
 import numpy as np
 
 from carom.problem import ImpactProblem
 from carom.proofs import rounding
+from carom.proofs.bounces import own_rates
 from carom.proofs.certificate import Certificate
 from carom.proofs.check import (
     RAYS,
-    SLIPPING,
-    STICKING,
     Pieces,
+    changes,
     energy_terms,
     momentum_rates,
+    parts,
 )
 from carom.proofs.cones import minimize
 from carom.proofs.momentum import Prover
@@ -74,30 +76,38 @@ def tightest(
         impulse_weights: (m,) coefficients of the normal impulses; default zero.
     """
     best = prover.prove(direction, impulse_weights)
-    for units in fans(prover):
-        best = tightened(prover, best, units)
+    for fan in fans(prover):
+        best = tightened(prover, best, fan)
     return best
 
 
 def tightened(
-    prover: Prover, certificate: Certificate, units: FloatArray, deadline: float = np.inf
+    prover: Prover, certificate: Certificate, fan: Fan, deadline: float = np.inf
 ) -> Certificate:
-    """Return the better of a certificate and the one by phases with such units, see `fans`."""
+    """Return the better of a certificate and the one by phases with such a fan, see `fans`."""
     is_zero = not (any(certificate.direction) or any(certificate.impulse_weights))
     if certificate.bound is None or is_zero:
         return certificate
-    found = _with_pieces(prover, certificate, *_Program(prover, certificate, units).solve(deadline))
+    found = _with_pieces(prover, certificate, *_Program(prover, certificate, fan).solve(deadline))
     # The comparison is exact, and None is excluded.
     is_better = found.bound is not None and found.bound < certificate.bound
     return found if is_better else certificate
 
 
-def fans(prover: Prover) -> list[FloatArray]:
-    """Return units of all contact velocities (2 m,), which tilt the diagonal rays.
+class Fan(NamedTuple):
+    """What is chosen before a program is solved."""
+
+    units: FloatArray  # (2 m,) of contact velocities, which tilt the diagonal rays
+    rates: FloatArray  # (m,) rho of contacts with restitution
+
+
+def fans(prover: Prover) -> list[Fan]:
+    """Return units of all contact velocities, which tilt the diagonal rays, and rates rho.
 
     Where the diagonals lie decides how tight a bound is, and no choice is best for all: first those
-    that pass through each contact's velocity before the impact, then several slopes. In space, and
-    where contacts can jam, there are none.
+    that pass through each contact's velocity before the impact, then several slopes. Other rates
+    than those of contacts that stick are tried with the first two. In space, and where contacts can
+    jam, there are none.
     """
     problem = prover.problem
     if problem.num_tangents != 1 or not prover.pointed or not problem.v_pre.any():
@@ -107,10 +117,13 @@ def fans(prover: Prover) -> list[FloatArray]:
     normals, tangents = lengths[::2], lengths[1::2]
     start = np.abs(problem.J @ problem.v_pre) / lengths
     with np.errstate(all="ignore"):
-        through = start[1::2] / start[::2]
+        # A contact that bounces has more impulse before it.
+        through = start[1::2] / start[::2] / (1.0 + problem.restitution)
     tilts = [np.where((through > 0.01) & (through < 100.0), through, 1.0)]
     tilts += [np.full(len(normals), tilt) for tilt in TILTS]
-    return [short(np.stack([normals, tangents * tilt], axis=1).ravel()) for tilt in tilts]
+    units = [short(np.stack([normals, tangents * tilt], axis=1).ravel()) for tilt in tilts]
+    first, *rates = short(own_rates(problem)).T
+    return [Fan(each, first) for each in units] + [Fan(u, rho) for rho in rates for u in units[:2]]
 
 
 def short(values: FloatArray) -> FloatArray:
@@ -139,6 +152,8 @@ def _with_pieces(prover: Prover, basic: Certificate, pieces: Pieces, z: Rational
         slopes=tuple(pieces.slopes.ravel()),
         units=tuple(pieces.units.ravel()),
         **prover.kept,
+        bounces=(),
+        bounce_rates=tuple(pieces.rates) if problem.bounces else (),
     ).sealed()
 
 
@@ -160,10 +175,10 @@ class _Program:
     action of another contact, with either sign, adds to f_j.
     """
 
-    def __init__(self, prover: Prover, basic: Certificate, units: FloatArray) -> None:
-        problem = prover.problem
+    def __init__(self, prover: Prover, basic: Certificate, fan: Fan) -> None:
+        problem, units = prover.problem, fan.units
         self.prover, self.m, self.nv = prover, problem.num_contacts, problem.num_velocities
-        self.units = units
+        self.units, self.rates, self.e = units, fan.rates, problem.restitution
         self.rows = prover.whiten(problem.J) / units[:, None]
         self.weights = np.array([float(x) for x in basic.impulse_weights])
         self.direction = prover.whiten(np.array([float(x) for x in basic.direction]))
@@ -182,7 +197,8 @@ class _Program:
         c = np.zeros(self.width)
         c[0], c[1 : self.values_at] = self.prover.kept_share, -start
         for i, velocity in enumerate((self.rows @ start).reshape(-1, 2)):
-            c += velocity @ self._gradient(i, _sector_of(velocity))
+            for part, sector in parts(velocity, self.e[i]):
+                c += part @ self._gradient(i, sector)
         energy = np.zeros((1 + self.nv, self.width))
         energy[0, 0] = -1.0
         energy[1:, 1 : self.values_at] = -np.eye(self.nv)
@@ -197,8 +213,9 @@ class _Program:
         """Return the rows and right-hand sides of (4) to (6)."""
         lower: list[FloatArray] = []
         right: list[float] = []
+        gradients = [[self._gradient(i, r) for r in range(len(RAYS))] for i in range(self.m)]
+        rho = self.rates / self.units[::2] ** 2
         for i in range(self.m):
-            sticking = sum(self._gradient(i, r) for r in STICKING) / 2.0
             for column, sign in enumerate((1, -1)):
                 action = self.rows[2 * i] - sign * self.mu[i] * self.rows[2 * i + 1]
                 rates = (self.rows @ action).reshape(-1, 2)
@@ -208,15 +225,17 @@ class _Program:
                     if j != i:
                         at = self.bounds_at + (j * (self.m - 1) + i - (i > j)) * 2 + column
                         row[at] = 1.0
-                        for r in range(len(RAYS)):
-                            lower.append(rates[j] @ self._gradient(j, r))
+                        for change in changes(gradients[j], rates[j], self.e[j], rho[j], 0):
+                            lower.append(change)
                             lower[-1][at] -= 1.0
                             right.append(0.0)
-                own = [*(self._gradient(i, r) for r in SLIPPING[sign]), sticking]
-                lower += [row + rates[i] @ gradient for gradient in own]
+                own = changes(gradients[i], rates[i], self.e[i], rho[i], sign)
+                lower += [row + change for change in own]
                 right += [-self.weights[i] / self.units[2 * i] / self.unit] * len(own)
             for r in ENDS:
                 row = -self._value(i, r)
+                if self.e[i] and r in (1, 7):
+                    row -= self._value(i, 2 if r == 1 else 6)
                 row[self.slopes_at + 2 * i : self.slopes_at + 2 * i + 2] = RAYS[r]
                 lower.append(row)
                 right.append(0.0)
@@ -234,6 +253,9 @@ class _Program:
         """Return the rows (2, width) of f_i's gradient on sector r."""
         a, b = RAYS[r], RAYS[(r + 1) % len(RAYS)]
         first, second = self._value(i, r), self._value(i, r + 1)
+        if self.e[i] and r == 1:
+            # G_i vanishes where W_i = 0, and so does the value on ray 6.
+            second = 0.0 * second
         return np.array([first * b[1] - second * a[1], second * a[0] - first * b[0]])
 
     def _rounded(self, x: FloatArray) -> tuple[Pieces, Rational]:
@@ -246,14 +268,9 @@ class _Program:
         exact = rounding.rounded(values.ravel() * self.unit, np.repeat(size, values.size))
         exact = exact.reshape(values.shape)
         below = rounding.rounded(slopes * self.unit, np.repeat(size, slopes.size)).reshape(-1, 2)
-        for i, slope in enumerate(below):
-            for r in ENDS:
-                exact[i, r] = max(exact[i, r], slope @ np.array(RAYS[r], dtype=object))
+        rates, e = exactly(self.rates), exactly(self.e)
+        pieces = Pieces(exact, below, exactly(self.units).reshape(-1, 2), e, rates)
+        missing = [slope @ np.array(RAYS, dtype=object).T for slope in below] - pieces.end_values
+        exact[:, ENDS] += np.maximum(missing, 0 * missing)[:, ENDS]
         z = self.prover.exact_velocity(self.prover.unwhiten(x[1 : self.values_at] * self.unit))
-        return Pieces(exact, below, exactly(self.units).reshape(-1, 2)), z
-
-
-def _sector_of(velocity: FloatArray) -> int:
-    """Return the sector in which a contact's velocity lies, to rounding."""
-    angle = float(np.arctan2(velocity[1], velocity[0])) % (2.0 * np.pi)
-    return int(angle / (np.pi / 4.0)) % len(RAYS)
+        return replace(pieces, values=exact), z

@@ -162,6 +162,8 @@ def check(problem: ImpactProblem, certificate: CoverCertificate, max_seconds: fl
     """
     if certificate.problem_digest != digest_of(problem):
         raise InvalidCertificate("the certificate belongs to another impact")
+    if problem.bounces:
+        raise InvalidCertificate("polyhedra say nothing of impacts with restitution")
     end = time.monotonic() + max_seconds
     search = pose(problem, zero=certificate.zero, grid=certificate.grid)
     inclusion = search.flow.inclusion

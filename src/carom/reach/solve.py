@@ -22,7 +22,7 @@ from carom.outcomes.kinds import describe_signs
 from carom.outcomes.polyhedral import PolyhedralSet
 from carom.outcomes.polytope import Polytope
 from carom.problem import ImpactProblem
-from carom.proofs import Prover
+from carom.proofs import Prover, tighten
 from carom.reach.check import Cover, is_closed, is_inside
 from carom.reach.closing import LITTLE, Closing
 from carom.reach.energetic import continued
@@ -73,6 +73,11 @@ NEGLIGIBLE = 1e-9
 
 CHECK = 1e-8
 """Share of what the energy could give that checks allow: ten times the default of `zero`."""
+
+BOUNCING = (
+    "with restitution, what contacts can still return is quadratic in the velocity, so that the "
+    "outcomes are no union of polytopes"
+)
 
 ADVICE = "raise max_seconds and max_polyhedra, or sample with carom.Routh"
 
@@ -144,6 +149,8 @@ class Task:
 
     def run(self) -> PolyhedralSet | None:
         self.check_rank()
+        if self.problem.bounces:
+            return self.outer(BOUNCING)
         if self.too_much is not None:
             return self.outer(self.too_much)
         how = self.follow()
@@ -268,24 +275,30 @@ class Task:
 
     def outer(self, reason: str) -> PolyhedralSet:
         """Return an outer set, or raise an error."""
+        bounces, advice = self.problem.bounces, "sample with carom.Routh"
         if self.budget.on_budget == "raise":
-            raise NotResolvedExactly(reason, f"{ADVICE}, or use on_budget='outer'", self.problem)
+            advice = advice if bounces else ADVICE
+            raise NotResolvedExactly(reason, f"{advice}, or use on_budget='outer'", self.problem)
         if self.inclusion.dimension > MOST_DIMENSIONS_OUTSIDE:
             raise NotResolvedExactly(
-                f"{reason}, and for an outer set (at most {MOST_DIMENSIONS_OUTSIDE})",
-                "sample with carom.Routh",
+                f"{self.inclusion.dimension} independent contact velocities are too many for an "
+                f"outer set (at most {MOST_DIMENSIONS_OUTSIDE})"
+                if bounces
+                else f"{reason}, and for an outer set (at most {MOST_DIMENSIONS_OUTSIDE})",
+                advice,
                 self.problem,
             )
         # In space a cover holds for the friction directions only, an outer set for the round cone.
-        if not self.too_much and self.problem.num_tangents == 1:
+        by_multipliers = self.problem.num_tangents > 1 or bounces
+        if not self.too_much and not by_multipliers:
             self.enclose()
         cover = self.cover
-        round_cone = self.problem.num_tangents > 1
-        bounds = self.round_bounds() if round_cone else self.straight_bounds()
+        bounds = self.round_bounds() if by_multipliers else self.straight_bounds()
         if cover is None:
+            of_what = "" if bounces else " on all that was not followed"
             how = (
                 f"{reason}; the outer set consists of proved but loose bounds by energy, momentum "
-                f"and separation on all that was not followed"
+                f"and separation{of_what}"
             )
             end, kind = end_within(self.inclusion, bounds), "not told apart"
             write = in_velocities if has_few_vertices(end, MOST_VERTICES) else by_conditions
@@ -328,17 +341,23 @@ class Task:
         return [(proof.direction, proof.bound) for proof in proofs if proof is not None]
 
     def round_bounds(self) -> list[tuple[Exact, mpq]]:
-        """Return the same in space: for the round cone, whatever the friction directions are."""
+        """Return the same by multipliers: in space for the round cone, and with restitution."""
         prover, found = Prover(self.problem), []
-        forms = zip(self.problem.J, self.inclusion.rows, self.inclusion.speeds, strict=True)
-        for row, form, speed in forms:
-            for sign in (-1, 1):
-                bound = None
-                if time.monotonic() < self.time_at(BOUNDS):
-                    bound = prover.prove(sign * row, lifts=True).bound
+        signed = [(sign, k) for k in range(len(self.problem.J)) for sign in (-1, 1)]
+        proofs = []
+        for sign, k in signed:
+            row = sign * self.problem.J[k]
+            if time.monotonic() < self.time_at(BOUNDS):
+                proofs.append(prover.prove(row, lifts=True))
+            else:
                 # What the energy could give needs no program.
-                most = energy_bound(speed)
-                found.append((sign * form, most if bound is None else min(mpq(bound), most)))
+                proofs.append(prover.prove_by_energy_alone(row))
+        if self.problem.num_tangents == 1:
+            proofs = tighten(prover, proofs, self.time_at(BOUNDS) - time.monotonic())
+        for (sign, k), proof in zip(signed, proofs, strict=True):
+            most = energy_bound(self.inclusion.speeds[k])
+            most = most if proof.bound is None else min(mpq(proof.bound), most)
+            found.append((sign * self.inclusion.rows[k], most))
         return found
 
     def set_of(
@@ -364,7 +383,9 @@ class Task:
             is_complete=is_complete,
             notes=(how, *self.inclusion.notes),
             # A search knows its start, however short it is.
-            num_polyhedra=0 if self.too_much else max(1, search.num_polyhedra),
+            num_polyhedra=0
+            if self.too_much or self.problem.bounces
+            else max(1, search.num_polyhedra),
             # Points of an outer set need not be outcomes, so they have no path.
             origin=record if is_complete else None,
         )
