@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from carom.adapters.engine import Touching, tangents
+from carom.adapters.engine import Touching, coefficients, tangents
+from carom.errors import InvalidOption
 
 
 def _turn(axis, angle):
@@ -30,8 +31,9 @@ def test_tangents_make_a_right_handed_frame_where_the_normal_points_down(tilt):
     assert np.linalg.det(frame) == pytest.approx(1.0, abs=2e-9)
 
 
-def _touching(J_t, mu=(0.5, 0.5), J_n=((0.0, 1.0, 0.2), (0.0, 1.0, 0.2))):
-    return Touching(("one", "other"), np.array(J_n), np.array(J_t, dtype=float), np.array(mu))
+def _touching(J_t, mu=(0.5, 0.5), J_n=((0.0, 1.0, 0.2), (0.0, 1.0, 0.2)), restitution=(0.25, 0.25)):
+    rows = np.array(J_n), np.array(J_t, dtype=float)
+    return Touching(("one", "other"), *rows, np.array(mu), np.array(restitution))
 
 
 ALONG, ACROSS = [1.0, 0.0, 0.3], [0.0, 0.1, 0.5]
@@ -57,14 +59,45 @@ def test_copies_are_one_however_their_tangents_are_turned():
     assert _touching([one, np.array([[c, s], [-s, c]]) @ one]).without_copies().names == ("one",)
 
 
+def test_what_is_left_of_copies_keeps_its_coefficients():
+    found = _touching([[ALONG, ACROSS]] * 2, mu=(0.4, 0.4), restitution=(0.7, 0.7))
+    kept = found.without_copies()
+    assert (kept.mu.tolist(), kept.restitution.tolist()) == ([0.4], [0.7])
+    planar = _touching([[ALONG, [0.0] * 3]] * 2, restitution=(0.1, 0.9)).in_plane()
+    assert planar.restitution.tolist() == [0.1, 0.9]
+
+
+def test_restitution_is_given_to_all_contacts_or_to_some_by_name():
+    names = ("left", "right")
+    assert coefficients(names, 0.5).tolist() == [0.5, 0.5]
+    assert coefficients(names, {"right": 1}).tolist() == [0.0, 1.0]
+    assert coefficients(names, {}).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (1.5, "restitution: expected a number from 0 to 1, got 1.5"),
+        (np.nan, "restitution: expected a number from 0 to 1"),
+        ("hard", "restitution: expected a number from 0 to 1, got 'hard'"),
+        ({"right": -0.5}, "restitution of 'right': expected a number from 0 to 1"),
+        ({"middle": 0.5}, "restitution: no contact is named 'middle'; there are: left, right"),
+    ],
+)
+def test_bad_restitution_is_refused(given, message):
+    with pytest.raises(InvalidOption, match=message):
+        coefficients(("left", "right"), given)
+
+
 @pytest.mark.parametrize(
     "others",
     [
         {"mu": (0.5, 0.6)},
+        {"restitution": (0.25, 0.5)},
         {"J_n": ((0.0, 1.0, 0.2), (0.0, 1.0, 0.2001))},
         {"J_t": [[ALONG, ACROSS], [ALONG, [0.0, 0.1, 0.5001]]]},
     ],
-    ids=["friction", "normal", "tangent"],
+    ids=["friction", "restitution", "normal", "tangent"],
 )
 def test_contacts_that_differ_are_two(others):
     found = _touching(**({"J_t": [[ALONG, ACROSS]] * 2} | others)).without_copies()

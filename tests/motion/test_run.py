@@ -270,9 +270,15 @@ def test_stack_of_discs_stays_at_rest(law):
     assert (np.abs(rate[:, :, 1]) <= math.sqrt(3.0) * rate[:, :, 0] + 1e-8).all()
 
 
-@pytest.mark.parametrize("name", carom.scenes.names())
-@pytest.mark.parametrize("law", [LAW, ONE_SAMPLE], ids=["sequential", "routh"])
-def test_scenes_move_to_the_end_by_the_laws_of_contact(name, law):
+BOUNCING = ("newtons-cradle", "bouncing-block")
+INELASTIC = tuple(name for name in carom.scenes.names() if name not in BOUNCING)
+
+
+@pytest.mark.parametrize(
+    ("law", "name"),
+    [(LAW, name) for name in INELASTIC] + [(ONE_SAMPLE, name) for name in carom.scenes.names()],
+)
+def test_scenes_move_to_the_end_by_the_laws_of_contact(law, name):
     scene = carom.scenes.load(name)
     motion = carom.simulate(scene.system, scene.q, scene.v, 0.3, law, seed=2)
     assert motion.status == "finished", motion.message

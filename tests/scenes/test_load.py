@@ -19,8 +19,17 @@ MOTIONS = {"zeno-block", "painleve-rod"}
 """Scenes that are about a motion: nothing collides at their start."""
 
 
-def test_names_are_those_of_the_paper():
-    assert set(scenes.names()) == set(PAPER_SETTINGS) | MOTIONS
+BOUNCING = {"newtons-cradle": 1.0, "bouncing-block": 0.8}
+"""Scenes that are not the paper's, with their restitution."""
+
+
+def test_names_are_those_of_the_paper_and_two_that_bounce():
+    assert set(scenes.names()) == set(PAPER_SETTINGS) | MOTIONS | set(BOUNCING)
+
+
+@pytest.mark.parametrize("name", scenes.names())
+def test_only_what_is_meant_to_bounce_does(name):
+    np.testing.assert_array_equal(scenes.load(name).problem.restitution, BOUNCING.get(name, 0.0))
 
 
 @pytest.mark.parametrize("name", scenes.names())
@@ -46,6 +55,11 @@ class TestEveryScene:
 
     def test_takes_its_friction_coefficient_from_the_caller(self, name):
         np.testing.assert_array_equal(scenes.load(name, mu=0.25).problem.mu, 0.25)
+
+    def test_takes_its_restitution_from_the_caller(self, name):
+        scene = scenes.load(name, restitution=0.25)
+        np.testing.assert_array_equal(scene.system.restitution, 0.25)
+        np.testing.assert_array_equal(scene.problem.restitution, 0.25)
 
     def test_refuses_a_parameter_it_does_not_know(self, name):
         with pytest.raises(TypeError, match="colour"):

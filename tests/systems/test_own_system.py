@@ -89,3 +89,16 @@ def test_wrong_shapes_are_told_by_name():
 
     with pytest.raises(InvalidProblem, match=r"^tangent_jacobian: expected an array \(\d+, d, 3\)"):
         Flat().dynamics(on_circle(np.array([0.1, 0.9, 0.4])))
+
+
+def test_own_systems_may_say_how_their_contacts_bounce():
+    class Bouncing(RodOnCircle):
+        restitution = np.array([0.5, *np.zeros(len(RodOnCircle().contacts) - 1)])
+
+    dead, lively = RodOnCircle(), Bouncing()
+    assert dead.restitution.tolist() == [0.0] * len(dead.contacts)
+    q, v = on_circle(np.array([0.1, 0.9, 0.4])), np.array([0.1, 0.2, 0.3])
+    near = float(np.abs(dead.gap(q)).max())
+    assert not dead.impact_problem(q, v, near).bounces
+    problem = lively.impact_problem(q, v, near)
+    assert problem.restitution.tolist() == lively.restitution.tolist()

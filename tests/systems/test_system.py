@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carom.errors import InvalidProblem
-from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, System
+from carom.systems import FLOOR, Body, Disc, DiscContact, PlanarSystem, PlaneContact, System
 
 CORNERS = {"left": (-1.0, 0.0), "middle": (0.0, 0.0), "right": (1.0, 0.0)}
 
@@ -87,3 +87,43 @@ def test_nothing_touching_names_the_nearest_contact():
 def test_system_without_contacts_says_so():
     with pytest.raises(InvalidProblem, match="has no contacts"):
         PlanarSystem([Body("ball", 1.0, 1.0)], []).impact_problem(np.zeros(3), np.zeros(3))
+
+
+def test_contacts_take_their_restitution_into_the_impact():
+    e = {"left": 0.25, "middle": 0.5, "right": 1.0}
+    contacts = [
+        PlaneContact(name, Disc("plank", at), FLOOR, mu=0.1, restitution=e[name])
+        for name, at in CORNERS.items()
+    ]
+    system = PlanarSystem([Body("plank", 2.0, 0.5)], contacts)
+    assert system.restitution.tolist() == [0.25, 0.5, 1.0]
+    assert not system.restitution.flags.writeable
+    flat = system.impact_problem([1.0, 0.0, 0.0], [0.0, -1.0, 0.0])
+    assert flat.restitution.tolist() == [0.25, 0.5, 1.0]
+    # Turned by 0.1 rad about the left point, only that one touches.
+    tilted = [np.cos(0.1), np.sin(0.1), 0.1]
+    assert system.impact_problem(tilted, [0.0, -1.0, 0.0]).restitution.tolist() == [0.25]
+
+
+def test_balls_that_touch_take_their_restitution_into_the_impact():
+    balls = [Disc(name, radius=0.5) for name in ("left", "right")]
+    pair = DiscContact("pair", balls[1], balls[0], mu=0.0, restitution=0.75)
+    system = PlanarSystem([Body.disc(ball.body, 0.5, 1.0) for ball in balls], [pair])
+    q, v = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert system.impact_problem(q, v).restitution.tolist() == [0.75]
+
+
+def test_contacts_do_not_bounce_unless_a_system_says_so():
+    system = plank()
+    assert system.restitution.tolist() == [0.0, 0.0, 0.0]
+    problem = system.impact_problem(np.zeros(3), [0.0, -1.0, 0.0])
+    assert problem.restitution.tolist() == [0.0, 0.0, 0.0]
+    assert not problem.bounces
+
+
+@pytest.mark.parametrize("e", [-0.1, 1.1, np.nan, "hard"])
+def test_restitution_is_a_number_from_0_to_1(e):
+    with pytest.raises(InvalidProblem, match="restitution of contact 'left'"):
+        PlaneContact("left", Disc("plank"), FLOOR, mu=0.1, restitution=e)
+    with pytest.raises(InvalidProblem, match="restitution of contact 'left'"):
+        DiscContact("left", Disc("plank"), Disc("other"), mu=0.1, restitution=e)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from carom.adapters.engine import Restitution
 from carom.adapters.half_space import (
     GROUND,
     ContactPoint,
@@ -54,6 +55,8 @@ class DrakeSystem(HalfSpaceSystem):
             one if not given.
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
+        restitution: Coefficient of restitution of all contacts that have none of their own, or of
+            some, by their names; 0 for all others.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lands on the ground.
@@ -79,9 +82,11 @@ class DrakeSystem(HalfSpaceSystem):
         *,
         ground: HalfSpace = GROUND,
         mu: float | None = None,
+        restitution: Restitution = 0.0,
     ) -> None:
         _check_plant(plant)
-        super().__init__(plant.num_positions(), plant.num_velocities(), contacts, ground, mu)
+        sizes = plant.num_positions(), plant.num_velocities()
+        super().__init__(*sizes, contacts, ground, mu, restitution)
         self._plant = plant
         self._context = plant.CreateDefaultContext()
         if context is not None:
@@ -102,10 +107,14 @@ class DrakeSystem(HalfSpaceSystem):
         context: Any = None,
         *,
         bodies: Iterable[str] | None = None,
+        restitution: Restitution = 0.0,
     ) -> DrakeSystem:
-        """Take ground, contacts and friction from collision geometry, as `scene_contacts` does."""
+        """Take ground, contacts and friction from collision geometry, as `scene_contacts` does.
+
+        Geometry has no coefficient of restitution: its dissipation is not one.
+        """
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
-        return cls(plant, contacts, context, ground=ground)
+        return cls(plant, contacts, context, ground=ground, restitution=restitution)
 
     @property
     def base_velocities(self) -> slice:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from carom.checks import positive, vector
-from carom.errors import InvalidProblem
+from carom.checks import between, positive, vector
+from carom.errors import InvalidOption, InvalidProblem
 from carom.kernels import point_jacobians
 from carom.kernels.jit import plain
 from carom.problem import ImpactProblem
@@ -18,6 +19,9 @@ from carom.typing import ArrayLike, FloatArray, IntArray
 SAME = 1e-9
 """Rows of contacts that differ by less than this share of their size are the same."""
 NUM_DIRECTIONS = 8
+
+Restitution = float | Mapping[str, float]
+"""Coefficient of restitution of all contacts, or of some, by their names."""
 
 
 class EngineSystem(OnePassSystem):
@@ -68,7 +72,9 @@ class EngineSystem(OnePassSystem):
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
         options = {"num_directions": num_directions, "without_collision": without_collision}
         names = tuple(self.contacts[i] for i in near)
-        found = Touching(names, here.J_n[near], here.J_t[near], self.mu[near])
+        found = Touching(
+            names, here.J_n[near], here.J_t[near], self.mu[near], self.restitution[near]
+        )
         v_pre = vector("v", v, self.nv, InvalidProblem)
         problem = self._gather(here.M, found, v_pre, **options)
         self._warn(q)
@@ -87,8 +93,20 @@ class EngineSystem(OnePassSystem):
         self, M: FloatArray, found: Touching, v_pre: FloatArray, **options: Any
     ) -> ImpactProblem:
         """Make contacts that touch into an impact."""
-        names, J_n, J_t, mu = found.in_plane().without_copies()
-        return ImpactProblem(M, J_n, J_t, mu, v_pre, names, **options)
+        names, J_n, J_t, mu, restitution = found.in_plane().without_copies()
+        return ImpactProblem(M, J_n, J_t, mu, v_pre, names, restitution=restitution, **options)
+
+
+def coefficients(names: Sequence[str], given: Restitution) -> FloatArray:
+    """Return the coefficient of restitution (m,) of each contact, 0 for those not given."""
+    if not isinstance(given, Mapping):
+        return np.full(len(names), between("restitution", given, 0.0, 1.0))
+    for name in given:
+        if name not in names:
+            words = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
+            raise InvalidOption(f"restitution: no contact is named {name!r}; there are: {words}")
+    own = {name: between(f"restitution of {name!r}", e, 0.0, 1.0) for name, e in given.items()}
+    return np.array([own.get(name, 0.0) for name in names])
 
 
 def tangents(normal: FloatArray) -> FloatArray:
@@ -101,12 +119,13 @@ def tangents(normal: FloatArray) -> FloatArray:
 
 
 class Touching(NamedTuple):
-    """Hold m contacts that touch: names, J_n (m, nv), J_t (m, d, nv) and friction mu (m,)."""
+    """Hold m contacts that touch: names, J_n (m, nv), J_t (m, d, nv), mu and restitution (m,)."""
 
     names: tuple[str, ...]
     J_n: FloatArray
     J_t: FloatArray
     mu: FloatArray
+    restitution: FloatArray
 
     def in_plane(self) -> Touching:
         """Return planar contacts if every one of them can slide along one line only.
@@ -116,7 +135,7 @@ class Touching(NamedTuple):
         """
         if not np.count_nonzero(self.J_t[:, 1:]):
             # A planar model, in the usual plane.
-            return Touching(self.names, self.J_n, self.J_t[:, :1], self.mu)
+            return self._replace(J_t=self.J_t[:, :1])
         u, sizes, _ = np.linalg.svd(self.J_t, full_matrices=False)
         if (sizes[:, 1:] > self._small).any():
             return self
@@ -128,7 +147,7 @@ class Touching(NamedTuple):
         return self._replace(J_t=J_t[:, None])
 
     def without_copies(self) -> Touching:
-        """Return the contacts but for those whose rows and friction another one has as well."""
+        """Return the contacts but for those whose rows and coefficients another one has too."""
         kept: list[int] = []
         small, normals = self._small, self.J_n.tolist()
         for i, own in enumerate(normals):
@@ -139,7 +158,7 @@ class Touching(NamedTuple):
         if len(kept) == len(self.names):
             return self
         names = tuple(self.names[i] for i in kept)
-        return Touching(names, self.J_n[kept], self.J_t[kept], self.mu[kept])
+        return Touching(names, *(each[kept] for each in self[1:]))
 
     @property
     def _small(self) -> float:
@@ -149,7 +168,7 @@ class Touching(NamedTuple):
 
     def _are_same(self, i: int, j: int, small: float) -> bool:
         """Return whether no velocity tells apart two contacts with the same normal rows."""
-        if abs(self.mu[i] - self.mu[j]) > SAME:
+        if max(abs(each[i] - each[j]) for each in (self.mu, self.restitution)) > SAME:
             return False
         # Tangents may be turned against each other: what they measure is the same if their
         # products are.

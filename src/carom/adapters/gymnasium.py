@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from carom.adapters.engine import Restitution
 from carom.adapters.mujoco.system import MujocoSystem
 from carom.checks import between, positive
 from carom.errors import ImpactNotResolved, InvalidOption, MissingExtra
@@ -64,7 +65,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
 
     - Where one contact alone touches, MuJoCo's own answer stands.
     - Contacts that penetrate count as touching; MuJoCo pushes them out softly.
-    - Impacts are inelastic and instantaneous, also where the model's contacts are soft or bounce.
+    - Impacts are instantaneous, and inelastic unless `restitution` says otherwise, also where the
+      model's contacts are soft or bounce.
     - What `MujocoSystem` leaves out, such as limits of joints, takes no part in a draw; MuJoCo
       resolves it in the steps that follow.
     - A draw that does not come to its end is left to MuJoCo.
@@ -80,6 +82,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         gap_tolerance: Largest gap of a contact that touches [m].
         speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
             gravity makes of rest in one step.
+        restitution: Coefficient of restitution of all contacts, or of some, by their names.
 
     Attributes:
         system: The `MujocoSystem` that finds contacts.
@@ -104,9 +107,10 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         seed: int | None = None,
         gap_tolerance: float = 1e-3,
         speed: float = 0.1,
+        restitution: Restitution = 0.0,
     ) -> None:
         options: dict[str, Any] = {"probability": probability, "law": law, "seed": seed}
-        options |= {"gap_tolerance": gap_tolerance, "speed": speed}
+        options |= {"gap_tolerance": gap_tolerance, "speed": speed, "restitution": restitution}
         RecordConstructorArgs.__init__(self, **options)
         gymnasium.Wrapper.__init__(self, env)
         base: Any = env.unwrapped
@@ -124,7 +128,9 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         between("probability", probability, 0.0, 1.0)
         positive("gap_tolerance", gap_tolerance)
         positive("speed", speed)
-        self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance)
+        self.system = MujocoSystem(
+            base.model, base.data, margin=2.0 * gap_tolerance, restitution=restitution
+        )
         self._base = base
         self._probability, self._law = probability, law or Routh()
         self._gap_tolerance, self._speed = gap_tolerance, speed

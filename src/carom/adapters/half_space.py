@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carom.adapters.engine import EngineSystem, tangents
-from carom.checks import positive, vector
+from carom.adapters.engine import EngineSystem, Restitution, coefficients, tangents
+from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
@@ -70,6 +70,7 @@ class ContactPoint:
         radius: Radius of a sphere about it [m]; 0 for a point.
         name: Name of the contact; the frame's if not given.
         mu: Friction coefficient; that of the system if not given.
+        restitution: Coefficient of restitution; that of the system if not given.
     """
 
     frame: str
@@ -77,6 +78,7 @@ class ContactPoint:
     radius: float
     name: str
     mu: float | None
+    restitution: float | None
 
     def __init__(
         self,
@@ -85,6 +87,7 @@ class ContactPoint:
         radius: float = 0.0,
         name: str | None = None,
         mu: float | None = None,
+        restitution: float | None = None,
     ) -> None:
         if not isinstance(frame, str) or not frame:
             raise InvalidOption(f"frame: expected the name of a frame, got {frame!r}")
@@ -93,13 +96,15 @@ class ContactPoint:
         object.__setattr__(self, "radius", positive("radius", radius, or_zero=True))
         object.__setattr__(self, "name", frame if name is None else name)
         object.__setattr__(self, "mu", None if mu is None else positive("mu", mu, or_zero=True))
+        own = None if restitution is None else between("restitution", restitution, 0.0, 1.0)
+        object.__setattr__(self, "restitution", own)
 
 
 Contacts = str | ContactPoint | Iterable[str | ContactPoint]
 
 
 def shape_points(owner: ContactPoint, rotation: FloatArray, half: ArrayLike) -> list[ContactPoint]:
-    """Return the corners of a box (3,) of half sides about a point, with its radius and friction.
+    """Return the corners of a box (3,) of half sides about a point, of its radius and surface.
 
     A capsule is a box with one side and a radius, a sphere one without sides: against a half-space
     nothing else of them can touch first. A corner adds its signs along the box's axes to the name.
@@ -110,7 +115,8 @@ def shape_points(owner: ContactPoint, rotation: FloatArray, half: ArrayLike) -> 
         letters = "".join("+" if sign > 0.0 else "-" for sign in signs if sign)
         name = f"{owner.name} ({letters})" if letters else owner.name
         offset = owner.offset + rotation @ (sides * signs)
-        corners.append(ContactPoint(owner.frame, offset, owner.radius, name, owner.mu))
+        own = owner.radius, name, owner.mu, owner.restitution
+        corners.append(ContactPoint(owner.frame, offset, *own))
     return corners
 
 
@@ -146,12 +152,23 @@ class HalfSpaceSystem(EngineSystem):
     """
 
     def __init__(
-        self, nq: int, nv: int, contacts: Contacts, ground: HalfSpace, mu: float | None
+        self,
+        nq: int,
+        nv: int,
+        contacts: Contacts,
+        ground: HalfSpace,
+        mu: float | None,
+        restitution: Restitution,
     ) -> None:
         self.points, self.ground = _points(contacts), ground
         common = None if mu is None else positive("mu", mu, or_zero=True)
         frictions = [_friction(point, common) for point in self.points]
-        super().__init__(nq, nv, (point.name for point in self.points), frictions)
+        names = tuple(point.name for point in self.points)
+        bounces = [
+            e if point.restitution is None else point.restitution
+            for point, e in zip(self.points, coefficients(names, restitution), strict=True)
+        ]
+        super().__init__(nq, nv, names, frictions, bounces)
         # Corners of one foot share its frame.
         self._frame_names = tuple(dict.fromkeys(point.frame for point in self.points))
         self._frame_of = [self._frame_names.index(point.frame) for point in self.points]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from carom.adapters.engine import Restitution
 from carom.adapters.half_space import (
     GROUND,
     UNIT,
@@ -55,6 +56,8 @@ class PinocchioSystem(HalfSpaceSystem):
             `collision_points`.
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
+        restitution: Coefficient of restitution of all contacts that have none of their own, or of
+            some, by their names; 0 for all others.
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
@@ -74,7 +77,13 @@ class PinocchioSystem(HalfSpaceSystem):
     """
 
     def __init__(
-        self, model: Any, contacts: Contacts, *, ground: HalfSpace = GROUND, mu: float | None = None
+        self,
+        model: Any,
+        contacts: Contacts,
+        *,
+        ground: HalfSpace = GROUND,
+        mu: float | None = None,
+        restitution: Restitution = 0.0,
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
@@ -84,7 +93,7 @@ class PinocchioSystem(HalfSpaceSystem):
                 f"model: joint {model.names[mimicking[0]]!r} mimics another one, which is not "
                 f"supported; build the model without mimic joints"
             )
-        super().__init__(model.nq, model.nv, contacts, ground, mu)
+        super().__init__(model.nq, model.nv, contacts, ground, mu, restitution)
         self._model = model.copy()
         self._data = self._model.createData()
         self._frames = [_frame_id(self._model, name) for name in self._frame_names]
@@ -100,6 +109,7 @@ class PinocchioSystem(HalfSpaceSystem):
         package_dirs: str | Sequence[str] | None = None,
         ground: HalfSpace = GROUND,
         mu: float | None = None,
+        restitution: Restitution = 0.0,
     ) -> PinocchioSystem:
         """Read a robot from a URDF file.
 
@@ -112,6 +122,7 @@ class PinocchioSystem(HalfSpaceSystem):
             package_dirs: Folders in which `package://` addresses of meshes are looked up.
             ground: As in `PinocchioSystem`.
             mu: As in `PinocchioSystem`.
+            restitution: As in `PinocchioSystem`.
 
         Raises:
             InvalidFile: The file cannot be read.
@@ -130,7 +141,7 @@ class PinocchioSystem(HalfSpaceSystem):
             raise InvalidFile(f"path: cannot read {fspath(path)!r}: {error}") from error
         if shapes:
             given += collision_points(model, geometry, shapes)
-        return cls(model, given, ground=ground, mu=mu)
+        return cls(model, given, ground=ground, mu=mu, restitution=restitution)
 
     @property
     def neutral(self) -> FloatArray:

@@ -20,6 +20,7 @@ from carom.kernels.crossings import GAP_ROUNDING
 from carom.kernels.jit import interpreted
 from carom.kernels.random import stream
 from carom.kernels.segment import DEGREE
+from carom.kernels.sustained_calls import rest_and_slip
 from carom.laws.law import ImpactLaw
 from carom.motion.choice import Moment, choose
 from carom.motion.parts import MODES, Impact, Layout, Segment
@@ -275,15 +276,29 @@ class Motion:
             # Slip too slow for the law to see is taken for rest.
             if (found := self._choose(here, SLOW)) is not None:
                 return found
-            # What parts too slowly to count as parting here must rest for the law as well, which
-            # knows no scale.
-            speed = np.abs(here.J_n @ self.v)
-            parting = (here.phi <= self.options.gap_tolerance) & (speed < self.options.rest_speed)
-            if not (parting & (speed > 0.0)).any():
+            if not self._come_to_rest(here):
                 raise
-            self._rest(here, parting)
             self.stalls += 1
         return None
+
+    def _come_to_rest(self, here: Dynamics) -> bool:
+        """Close contacts that part too slowly to count as parting; return whether any did.
+
+        They must rest for a law as well, which knows no scale. What is left of their gaps, as after
+        bounces, would have to be closed by forces, and where hardly any act that takes pulling.
+        """
+        near = here.phi <= self.options.gap_tolerance
+        resting, speed, _ = rest_and_slip(
+            *(here.J_n, here.J_t[:, 0], self.v, near, self.options.rest_speed, STILL)
+        )
+        part = max(abs(speed[resting]).max(initial=0.0), abs(here.phi[resting]).max(initial=0.0))
+        if part <= self._rounding():
+            return False
+        closed = np.isin(np.arange(len(self.mu)), resting)
+        modes = np.where(closed, SMOOTH, FREE)
+        self.q, here = settle(self.system, here, self.q, self.v, self.t, modes)
+        self._rest(here, closed)
+        return True
 
     def _choose(self, here: Dynamics, still: float = STILL) -> tuple[ContactLaw, int] | None:
         return choose(

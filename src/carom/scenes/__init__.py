@@ -1,4 +1,4 @@
-"""The paper's examples by name."""
+"""The paper's examples by name, and some that bounce."""
 
 import difflib
 import importlib
@@ -17,6 +17,8 @@ _NAMES = (
     "disk-stack",
     "zeno-block",
     "painleve-rod",
+    "newtons-cradle",
+    "bouncing-block",
 )
 
 
@@ -32,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str, **parameters: float) -> Scene:
-    """Build a scene, with the paper's parameters unless others are given.
+    """Build a scene, with the published parameters unless others are given.
 
     Args:
         name: One of `names()`.

@@ -17,6 +17,7 @@ def make(
     mass: float = 1.0,
     tilt: float = math.radians(10.0),
     mu: float = 1.0,
+    restitution: float = 0.0,
     speed: float = 1.0,
 ) -> Scene:
     """Build the box and wall [HalmPosa, Table "Box and wall parameters"].
@@ -29,12 +30,13 @@ def make(
         mass: Mass of the uniform box [kg].
         tilt: Angle from the box to the ground, between 0 and pi/2 [rad].
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
         speed: Speed towards the wall [m/s].
     """
     require_positive(side=side, mass=mass)
     require_angle("tilt", tilt, math.pi / 2)
     contacts = [
-        PlaneContact(name, Disc("box", (x, -side / 2)), plane, mu)
+        PlaneContact(name, Disc("box", (x, -side / 2)), plane, mu, restitution)
         for name, x, plane in (("A", -side / 2, FLOOR), ("B", side / 2, WALL))
     ]
     system = PlanarSystem([Body.box("box", side, side, mass)], contacts)

@@ -18,6 +18,7 @@ def make(
     leading_rate: float = 0.25,
     trailing_rate: float = 0.25,
     mu: float = 5.0,
+    restitution: float = 0.0,
 ) -> Scene:
     """Build the compass gait [HalmPosa, Table "Compass gait parameters"].
 
@@ -35,6 +36,7 @@ def make(
         leading_rate: Leading leg's angular velocity [rad/s].
         trailing_rate: Trailing leg's angular velocity [rad/s].
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
     """
     require_positive(leg_length=leg_length, mass=mass)
     require_angle("leg_pitch", leg_pitch, math.pi / 2)
@@ -45,7 +47,7 @@ def make(
         for name in ("leading", "trailing")
     ]
     contacts = [
-        PlaneContact(name, Disc(leg.name, foot), FLOOR, mu)
+        PlaneContact(name, Disc(leg.name, foot), FLOOR, mu, restitution)
         for name, leg in zip("AB", legs, strict=True)
     ]
     system = PlanarSystem([Body.point("hip", hip_mass), *legs], contacts)

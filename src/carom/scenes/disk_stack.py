@@ -9,7 +9,12 @@ from carom.systems import FLOOR, Body, Disc, DiscContact, PlanarSystem, PlaneCon
 
 
 def make(
-    *, radius: float = 1.0, mass: float = 1.0, mu: float = math.sqrt(3.0), speed: float = 1.0
+    *,
+    radius: float = 1.0,
+    mass: float = 1.0,
+    mu: float = math.sqrt(3.0),
+    restitution: float = 0.0,
+    speed: float = 1.0,
 ) -> Scene:
     """Build the disk stack [HalmPosa, Table "Disk stacking parameters"].
 
@@ -22,17 +27,18 @@ def make(
         radius: Radius of each disc [m].
         mass: Mass of each uniform disc [kg]. The paper lists 1 kg, its plots come from 5 kg.
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
         speed: Downward speed of the top disc [m/s].
     """
     require_positive(radius=radius, mass=mass)
     left, right, top = (Disc(name, radius=radius) for name in ("left", "right", "top"))
     discs = [Body.disc(disc.body, radius, mass) for disc in (left, right, top)]
     contacts = (
-        PlaneContact("A", left, FLOOR, mu),
-        PlaneContact("B", right, FLOOR, mu),
-        DiscContact("C", top, left, mu),
-        DiscContact("D", top, right, mu),
-        DiscContact("E", right, left, mu),
+        PlaneContact("A", left, FLOOR, mu, restitution),
+        PlaneContact("B", right, FLOOR, mu, restitution),
+        DiscContact("C", top, left, mu, restitution),
+        DiscContact("D", top, right, mu, restitution),
+        DiscContact("E", right, left, mu, restitution),
     )
     height = radius * (1.0 + math.sqrt(3.0))
     return Scene(

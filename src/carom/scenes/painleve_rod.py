@@ -14,6 +14,7 @@ def make(
     mass: float = 1.0,
     angle: float = math.atan(2.0),
     mu: float = 2.0,
+    restitution: float = 0.0,
     speed: float = 1.0,
     rate: float = 0.0,
 ) -> Scene:
@@ -30,6 +31,7 @@ def make(
         mass: Mass [kg].
         angle: Angle between rod and floor [rad].
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
         speed: Speed of the tip along the floor [m/s].
         rate: Angular velocity [rad/s].
     """
@@ -37,7 +39,9 @@ def make(
     require_angle("angle", angle, math.pi)
     half = length / 2
     rod = Body("rod", mass, mass * length**2 / 12, outline=(Polygon(((-half, 0.0), (half, 0.0))),))
-    system = PlanarSystem([rod], [PlaneContact("A", Disc("rod", (-half, 0.0)), FLOOR, mu)])
+    system = PlanarSystem(
+        [rod], [PlaneContact("A", Disc("rod", (-half, 0.0)), FLOOR, mu, restitution)]
+    )
     x, y = half * math.cos(angle), half * math.sin(angle)
     return Scene(
         name="painleve-rod",

@@ -26,6 +26,7 @@ def make(
     trailing_hip: float = math.radians(70.0),
     pitch_rate: float = 1.0,
     mu: float = 1e5,
+    restitution: float = 0.0,
 ) -> Scene:
     """Build RAMone's footfall [HalmPosa, Table "RAMone parameters"].
 
@@ -40,10 +41,11 @@ def make(
         trailing_hip: Trailing hip's angle [rad]; the trailing knee bends until its foot touches.
         pitch_rate: Trunk's angular velocity [rad/s].
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
     """
     thighs = trunk_pitch + leading_hip, trunk_pitch + trailing_hip
     knees = leading_knee, _trailing_knee(thighs[0], leading_knee, thighs[1])
-    system = _robot(mu)
+    system = _robot(mu, restitution)
     q = np.array([0.0, 0.0, trunk_pitch, leading_hip, knees[0], trailing_hip, knees[1]])
     q[1] = -system.gap(q)[0]
     v = np.array([0.0, 0.0, pitch_rate, 0.0, 0.0, 0.0, 0.0])
@@ -77,11 +79,13 @@ def _trailing_knee(leading_thigh: float, leading_knee: float, trailing_thigh: fl
     return -math.acos(cosine) - trailing_thigh
 
 
-def _robot(mu: float) -> PlanarSystem:
+def _robot(mu: float, restitution: float) -> PlanarSystem:
     trunk = Body("trunk", TRUNK_MASS, TRUNK_INERTIA, outline=(_line(TRUNK_TO_HIP),))
     legs = [body for side in ("leading", "trailing") for body in _leg(side)]
     contacts = [
-        PlaneContact(name, Disc(f"{side} lower", (0.0, -LOWER_LENGTH), FOOT_RADIUS), FLOOR, mu)
+        PlaneContact(
+            name, Disc(f"{side} lower", (0.0, -LOWER_LENGTH), FOOT_RADIUS), FLOOR, mu, restitution
+        )
         for name, side in (("A", "leading"), ("B", "trailing"))
     ]
     return PlanarSystem([trunk, *legs], contacts)

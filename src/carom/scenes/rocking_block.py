@@ -17,6 +17,7 @@ def make(
     height: float = 2.0,
     mass: float = 1.0,
     mu: float = 1.0,
+    restitution: float = 0.0,
     speed: float = DROP_SPEED,
 ) -> Scene:
     """Build the rocking block [HalmPosa, Table "Rocking block parameters"].
@@ -28,11 +29,12 @@ def make(
         height: Height [m].
         mass: Mass of the uniform block [kg].
         mu: Friction coefficient.
+        restitution: Coefficient of restitution of all contacts.
         speed: Downward speed at the impact [m/s].
     """
     require_positive(width=width, height=height, mass=mass)
     contacts = [
-        PlaneContact(name, Disc("block", (x, -height / 2)), FLOOR, mu)
+        PlaneContact(name, Disc("block", (x, -height / 2)), FLOOR, mu, restitution)
         for name, x in (("A", -width / 2), ("B", width / 2))
     ]
     system = PlanarSystem([Body.box("block", width, height, mass)], contacts)

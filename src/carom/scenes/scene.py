@@ -84,6 +84,13 @@ def require_positive(**values: float) -> None:
         checks.positive(name, value)
 
 
+def require_finite(**values: float) -> None:
+    """Refuse a parameter that is not a finite number."""
+    for name, value in values.items():
+        if not checks.is_number(value):
+            raise InvalidOption(f"{name}: expected a finite number, got {value!r}")
+
+
 def require_angle(name: str, value: float, most: float) -> None:
     """Refuse an angle that does not lie between 0 and another one [rad]."""
     if not (checks.is_number(value) and 0.0 < value < most):

@@ -14,6 +14,7 @@ def make(
     height: float = 2.0,
     mass: float = 1.0,
     mu: float = 1.0,
+    restitution: float = 0.0,
     rate: float = 1.0,
 ) -> Scene:
     """Build the wobbling block [HalmPosa, Section "Zeno behavior example"; Lygeros 2003].
@@ -25,10 +26,13 @@ def make(
         height: Height [m].
         mass: Mass of the uniform block [kg].
         mu: Friction coefficient; above width / height the corners stick.
+        restitution: Coefficient of restitution of all contacts.
         rate: Angular velocity at the start [rad/s].
     """
     require_positive(rate=rate)
-    block = rocking_block.make(width=width, height=height, mass=mass, mu=mu)
+    block = rocking_block.make(
+        width=width, height=height, mass=mass, mu=mu, restitution=restitution
+    )
     return replace(
         block,
         name="zeno-block",

@@ -81,8 +81,11 @@ class PlanarSystem(OnePassSystem):
         count = sum(len(body.joints) for body in self.bodies)
         if count == 0:
             raise InvalidProblem("nothing can move: give at least one body a joint")
-        names, mu = ([getattr(pair, of) for pair in self.contact_pairs] for of in ("name", "mu"))
-        super().__init__(count, count, names, mu)
+        names, mu, restitution = (
+            [getattr(pair, of) for pair in self.contact_pairs]
+            for of in ("name", "mu", "restitution")
+        )
+        super().__init__(count, count, names, mu, restitution)
         self._kind = np.dtype(np.float64), (count,)
         self.tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
 

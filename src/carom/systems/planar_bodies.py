@@ -38,6 +38,14 @@ def nonnegative(name: str, value: object) -> float:
     return checks.positive(name, value, or_zero=True, error=InvalidProblem)
 
 
+def share(name: str, value: object) -> float:
+    """Return a number from 0 to 1, or refuse what came."""
+    number = nonnegative(name, value)
+    if number > 1.0:
+        raise InvalidProblem(f"{name}: expected a number from 0 to 1, got {value!r}")
+    return number
+
+
 def check_fields(thing: object, what: str, **check: Callable[[str, Any], object]) -> None:
     """Check fields of a frozen dataclass, and let each be what its check returns."""
     for name, checked in check.items():

@@ -9,7 +9,7 @@ centre, that point moves along t with (t Â· J_c + r J_w) v, and along n with n Â
 from dataclasses import dataclass
 
 from carom.errors import InvalidProblem
-from carom.systems.planar_bodies import Vector2, check_fields, direction, nonnegative, pair
+from carom.systems.planar_bodies import Vector2, check_fields, direction, nonnegative, pair, share
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class PlaneContact:
         disc: The disc, on a moving body.
         plane: The half-plane.
         mu: Friction coefficient.
+        restitution: Coefficient of restitution, from 0 to 1.
 
     Examples:
         >>> from carom.systems import FLOOR, Disc, PlaneContact
@@ -83,9 +84,10 @@ class PlaneContact:
     disc: Disc
     plane: HalfPlane
     mu: float
+    restitution: float = 0.0
 
     def __post_init__(self) -> None:
-        check_fields(self, f"contact {self.name!r}", mu=nonnegative)
+        check_fields(self, f"contact {self.name!r}", mu=nonnegative, restitution=share)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -106,6 +108,7 @@ class DiscContact:
         disc: The disc that the normal points to.
         other: The disc that the normal points away from, on another body.
         mu: Friction coefficient.
+        restitution: Coefficient of restitution, from 0 to 1.
 
     Examples:
         >>> from carom.systems import Disc, DiscContact
@@ -117,9 +120,10 @@ class DiscContact:
     disc: Disc
     other: Disc
     mu: float
+    restitution: float = 0.0
 
     def __post_init__(self) -> None:
-        check_fields(self, f"contact {self.name!r}", mu=nonnegative)
+        check_fields(self, f"contact {self.name!r}", mu=nonnegative, restitution=share)
         if self.disc.body == self.other.body:
             raise InvalidProblem(
                 f"contact {self.name!r} joins body {self.disc.body!r} to itself; "

@@ -50,8 +50,8 @@ class System(ABC):
 
     Joining an engine means writing one subclass: it maps a configuration `q` to the inertia and
     the contact geometry there. Contacts keep one order everywhere: entry `i` of `contacts`, `mu`,
-    `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact. Configurations `q` are
-    (nq,), velocities `v` (nv,), times `t` in seconds.
+    `restitution`, `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact.
+    Configurations `q` are (nq,), velocities `v` (nv,), times `t` in seconds.
 
     Examples:
         A ball of 2 kg that moves along a vertical line over a floor.
@@ -100,6 +100,11 @@ class System(ABC):
     @abstractmethod
     def mu(self) -> FloatArray:
         """Return the friction coefficients, (m,)."""
+
+    @property
+    def restitution(self) -> FloatArray:
+        """Return the coefficients of restitution, (m,): zero unless a system says otherwise."""
+        return np.zeros(len(self.contacts))
 
     @abstractmethod
     def mass_matrix(self, q: ArrayLike) -> FloatArray:
@@ -194,6 +199,7 @@ class System(ABC):
             mu=self.mu[touching],
             v_pre=np.asarray(v, dtype=np.float64),
             contacts=tuple(self.contacts[i] for i in touching),
+            restitution=self.restitution[touching],
             without_collision=without_collision,
         )
 
@@ -229,11 +235,22 @@ class OnePassSystem(System):
     nv: int = 0
     contacts: tuple[str, ...] = ()
     mu: FloatArray = np.empty(0)
+    restitution: FloatArray = np.empty(0)
 
-    def __init__(self, nq: int, nv: int, contacts: Iterable[str], mu: Iterable[float]) -> None:
+    def __init__(
+        self,
+        nq: int,
+        nv: int,
+        contacts: Iterable[str],
+        mu: Iterable[float],
+        restitution: Iterable[float] | None = None,
+    ) -> None:
         self.nq, self.nv, self.contacts = int(nq), int(nv), tuple(contacts)
         self.mu = np.array(list(mu), dtype=np.float64)
-        self.mu.flags.writeable = False
+        none = np.zeros(len(self.mu))
+        self.restitution = none if restitution is None else np.array(list(restitution), np.float64)
+        for coefficients in (self.mu, self.restitution):
+            coefficients.flags.writeable = False
 
     @abstractmethod
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:

@@ -56,6 +56,15 @@ def copy_inputs(model: mujoco.MjModel, source: mujoco.MjData, target: mujoco.MjD
     mujoco.mj_setState(model, target, state, kind)
 
 
+def make_mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Bring the mass matrix of a state up to date, whose bodies are."""
+    if model.ntendon or not hasattr(mujoco, "mj_makeM"):
+        # Tendons have inertia as well, which depends on where they are.
+        mujoco.mj_fwdPosition(model, data)
+    else:
+        mujoco.mj_makeM(model, data)
+
+
 def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
     """Return M, (nv, nv), of a state whose positions are up to date."""
     M = np.zeros((model.nv, model.nv))

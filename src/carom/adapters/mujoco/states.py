@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from carom.adapters.engine import NUM_DIRECTIONS
+from carom.adapters.engine import NUM_DIRECTIONS, Restitution
 from carom.adapters.mujoco.system import GAP_TOLERANCE, MARGIN, MujocoSystem
 from carom.checks import between, positive, vector
 from carom.errors import InvalidFile, InvalidOption
@@ -73,6 +73,7 @@ def impact_problem(
     gap_tolerance: float = GAP_TOLERANCE,
     num_directions: int = NUM_DIRECTIONS,
     without_collision: bool = False,
+    restitution: Restitution = 0.0,
 ) -> ImpactProblem:
     """Return the impact of the contacts that touch in a state of MuJoCo.
 
@@ -87,6 +88,7 @@ def impact_problem(
         num_directions: Number of friction directions of a contact in space, at least 3, for laws
             that need them.
         without_collision: Let contacts at rest act although nothing collides.
+        restitution: Coefficient of restitution of all contacts, or of some, by their names.
 
     Warns:
         LimitIgnored: A joint or tendon is at the end of its range, which takes no part.
@@ -113,7 +115,8 @@ def impact_problem(
         True
     """
     tolerance = positive("gap_tolerance", gap_tolerance, or_zero=True)
-    system = MujocoSystem(model, data, margin=max(MARGIN, 2.0 * tolerance))
+    margin = max(MARGIN, 2.0 * tolerance)
+    system = MujocoSystem(model, data, margin=margin, restitution=restitution)
     options: Any = {"without_collision": without_collision, "num_directions": num_directions}
     return system.impact_problem(data.qpos, data.qvel, tolerance, **options)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 import mujoco
 import numpy as np
 
-from carom.adapters.engine import SAME, EngineSystem, Touching
+from carom.adapters.engine import SAME, EngineSystem, Restitution, Touching, coefficients
 from carom.adapters.mujoco import model as models
 from carom.adapters.mujoco.contacts import (
     Tree,
@@ -56,8 +56,10 @@ class MujocoSystem(EngineSystem):
 
     Modelled: armature, springs, damping, gravity, actuators and applied forces; sliding friction
     of each pair as MuJoCo combines it. Not modelled: limits of joints and tendons, friction loss in
-    joints, torsional and rolling friction, adhesion, and softness of contacts. `impact_problem`
-    warns (`LimitIgnored`) of joints and tendons at the end of their range.
+    joints, torsional and rolling friction, adhesion, and softness of contacts: MuJoCo has no
+    coefficient of restitution, and what its `solref` returns depends on masses, forces and time
+    step. Contacts do not bounce unless `restitution` says so. `impact_problem` warns
+    (`LimitIgnored`) of joints and tendons at the end of their range.
 
     Contacts with planes and between boxes, spheres and capsules are exact. For other convex geoms,
     such as meshes and cylinders on a box, MuJoCo makes several contacts of nearly parallel faces:
@@ -78,6 +80,7 @@ class MujocoSystem(EngineSystem):
             bodies and switches of equality constraints are taken; a new one if not given. Its
             positions and velocities do not matter.
         margin: Largest gap of contacts that are looked at [m].
+        restitution: Coefficient of restitution of all contacts, or of some, by their names.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lies on a floor.
@@ -98,7 +101,12 @@ class MujocoSystem(EngineSystem):
     """
 
     def __init__(
-        self, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, margin: float = MARGIN
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData | None = None,
+        *,
+        margin: float = MARGIN,
+        restitution: Restitution = 0.0,
     ) -> None:
         self.margin = positive("margin", margin)
         source = supported_state(model, data)
@@ -108,7 +116,7 @@ class MujocoSystem(EngineSystem):
         self._pairs, self._tree = find_pairs(model), Tree(model)
         names = contact_names(model, self._pairs)
         mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
-        super().__init__(model.nq, model.nv, names, mu)
+        super().__init__(model.nq, model.nv, names, mu, coefficients(names, restitution))
 
     def take_inputs(self, data: mujoco.MjData) -> None:
         """Take controls, activations, applied forces and mocap poses from a state of the model."""
@@ -273,8 +281,9 @@ class MujocoSystem(EngineSystem):
         touching = [numbers[k] for k in near]
         names = tuple([self.contacts[i] for i in touching])
         J = rows[near]
-        found = Touching(names, J[:, 0], J[:, 1:], self.mu[touching])
-        mujoco.mj_fwdPosition(self.model, data)
+        own = self.mu[touching], self.restitution[touching]
+        found = Touching(names, J[:, 0], J[:, 1:], *own)
+        models.make_mass_matrix(self.model, data)
         return Approach(models.mass_matrix(self.model, data), found, hits)
 
     def _warn(self, q: ArrayLike) -> None:

@@ -34,22 +34,33 @@ class Compliant:
     and no others. The paper prints c = 2 zeta sqrt(k / m), whose units are those of a damper only
     if m is a pure number; for m = 1 kg, the mass of its block, both have the same value.
 
-    An impact is over when no contact that touches still closes, J_n v >= -1e-3 m / k_min, and none
-    is waited for: one that at its speed touches before `max_duration` and has had less impulse
-    than `least_share` of m v0, with v0 the largest speed of approach at the start. What springs
-    give back later is left out, so that zeta should be well above 1. Gravity acts meanwhile: where
-    it presses on a contact that was hardly hit, that creeps on until `max_duration`.
+    A contact with restitution e > 0 is a spring with two stiffnesses instead, without a damper:
+
+        df_n/dt = -k dphi/dt if it closes, and -(k / e^2) dphi/dt if it opens, until f_n = 0,
+
+    which stores f_n^2 / (2 k) and returns exactly e^2 of the work of f_n in compression, by
+    Stronge's law, whatever other contacts do meanwhile [Liu, Zhao and Brogliato 2008].
+
+    An impact is over when no contact that touches still closes, J_n v >= -1e-3 m / k_min, no spring
+    with restitution has a force, and no contact is waited for: one that at its speed touches before
+    `max_duration` and has had less impulse than `least_share` of m v0, with v0 the largest speed of
+    approach at the start. What springs without restitution give back later is left out, so that
+    zeta should be well above 1. Gravity acts meanwhile: where it presses on a contact that was
+    hardly hit, that creeps on until `max_duration`.
 
     Args:
         stiffness: Stiffness k, one for all contacts or one for each of the system's [N/m].
-        damping_ratio: Damping ratio zeta.
+        damping_ratio: Damping ratio zeta of contacts without restitution.
         mass: Mass m that the damping ratio refers to [kg].
         friction_speed: Slip eps below which friction is less than mu f_n [m/s].
         least_share: Share of m v0 with which a contact is not waited for any more.
         method: Integrator of scipy: BDF, or Radau to check it with.
         rtol: Relative accuracy of a step.
-        max_duration: Longest impact [s]; None is one period of m on the softest contact.
+        max_duration: Longest impact [s]; None is one period of m on the softest contact, or three
+            with restitution.
         max_steps: Maximum number of integration steps.
+        restitution: Coefficient e from 0 to 1, one for all contacts or one for each of the
+            system's.
 
     Examples:
         The stiffer corner A stops first, and the block pivots on B.
@@ -71,6 +82,7 @@ class Compliant:
     rtol: float = 1e-10
     max_duration: float | None = None
     max_steps: int = 20_000
+    restitution: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
         stiffness = checks.floats("stiffness", self.stiffness)
@@ -78,6 +90,13 @@ class Compliant:
             raise InvalidOption(f"stiffness: expected numbers > 0, got {self.stiffness!r}")
         given = tuple(stiffness.tolist()) if stiffness.ndim else float(stiffness)
         object.__setattr__(self, "stiffness", given)
+        restitution = checks.floats("restitution", self.restitution)
+        if restitution.ndim > 1 or not ((restitution >= 0.0) & (restitution <= 1.0)).all():
+            raise InvalidOption(
+                f"restitution: expected numbers from 0 to 1, got {self.restitution!r}"
+            )
+        given = tuple(restitution.tolist()) if restitution.ndim else float(restitution)
+        object.__setattr__(self, "restitution", given)
         for name in ("mass", "friction_speed", "rtol", "damping_ratio", "least_share"):
             or_zero = name in ("damping_ratio", "least_share")
             value = checks.positive(name, getattr(self, name), or_zero=or_zero)
@@ -107,12 +126,13 @@ class Compliant:
                 f"system: expected planar contacts, got {problem.num_tangents} tangents each"
             )
         names = system.contacts
-        stiffness = np.array(self.stiffness)
-        if stiffness.shape not in ((), (len(names),)):
-            raise InvalidOption(
-                f"stiffness: expected one number or one for each of the {len(names)} contacts "
-                f"{', '.join(names)}, got {len(stiffness)}"
-            )
+        for option in ("stiffness", "restitution"):
+            given = np.array(getattr(self, option))
+            if given.shape not in ((), (len(names),)):
+                raise InvalidOption(
+                    f"{option}: expected one number or one for each of the {len(names)} contacts "
+                    f"{', '.join(names)}, got {len(given)}"
+                )
         start = np.array(q, dtype=np.float64)
-        run = Run(self, system, start, np.array(problem.v_pre), np.full(len(names), stiffness))
+        run = Run(self, system, start, np.array(problem.v_pre), np.full(len(names), self.stiffness))
         return run.to_the_end()

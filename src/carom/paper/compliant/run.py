@@ -13,6 +13,7 @@ from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
 from carom import checks
 from carom.errors import ImpactNotResolved
 from carom.outcomes.finite import FiniteSet
+from carom.paper.compliant.springs import Springs
 from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray
@@ -27,6 +28,8 @@ METHODS: dict[str, Callable[..., OdeSolver]] = {"BDF": BDF, "Radau": Radau}
 OVER = "over"
 REST = 1e-3
 """A contact is at rest if it closes no faster than this times mass / stiffness [m/s^3]."""
+PERIODS = 3
+"""Longest impact with restitution, in periods of the mass on the softest contact."""
 HALVINGS = 50
 """Halvings of a step that find the moment of an event, to rounding."""
 
@@ -43,6 +46,8 @@ class CompliantImpact:
         q: (n, nq) configurations.
         v: (n, nv) velocities.
         impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
+        restitution: (m,) coefficients e; contacts with e > 0 are springs without a damper.
+        force: (n, m) forces of these springs, 0 for the others [N].
         touched_at: (m,) time when each contact first touched, nan if it never did [s].
         status: "over", "time limit", "step limit", or "stalled": the integrator cannot go on.
 
@@ -61,6 +66,8 @@ class CompliantImpact:
     q: FloatArray
     v: FloatArray
     impulse: FloatArray
+    restitution: FloatArray
+    force: FloatArray
     touched_at: FloatArray
     status: str
 
@@ -71,10 +78,12 @@ class CompliantImpact:
 
     @cached_property
     def energy(self) -> FloatArray:
-        """Return kinetic and potential energy, with that of the springs, (n,) [J]."""
+        """Return kinetic and potential energy, with what springs can return, (n,) [J]."""
         depth = np.array([np.minimum(self.system.gap(q), 0.0) for q in self.q])
+        depth[:, self.restitution > 0.0] = 0.0
         rigid = [self.system.energy(q, v) for q, v in zip(self.q, self.v, strict=True)]
-        return np.asarray(rigid + 0.5 * (depth**2 @ self.stiffness))
+        returned = (self.restitution * self.force) ** 2 @ (1.0 / self.stiffness)
+        return np.asarray(rigid + 0.5 * (depth**2 @ self.stiffness + returned))
 
     def outcome(self) -> FiniteSet:
         """Return the velocity after the impact as a set of one, with the impulses that led to it.
@@ -98,7 +107,13 @@ class CompliantImpact:
         v_pre = self.v_post - np.linalg.solve(here.M, J.T @ steps.sum(axis=0))
         names = tuple(self.system.contacts[i] for i in own)
         problem = ImpactProblem(
-            here.M, here.J_n[own], here.J_t[own], self.system.mu[own], v_pre, contacts=names
+            here.M,
+            here.J_n[own],
+            here.J_t[own],
+            self.system.mu[own],
+            v_pre,
+            contacts=names,
+            restitution=self.restitution[own],
         )
         label = f"stiffness {', '.join(f'{k:g}' for k in self.stiffness)} N/m"
         note = (
@@ -142,21 +157,25 @@ class _State(NamedTuple):
 
 
 class Run:
-    """One impact: its differential equation in y = (q - q(0), v, impulses), and its record.
+    """One impact: its differential equation in y = (q - q(0), v, impulses, forces), and its record.
 
-    Displacements and not configurations are integrated, so that a relative accuracy is one of the
-    depth of a contact, which may be 1e-7 of a coordinate.
+    Only contacts with restitution have a force among y. Displacements and not configurations are
+    integrated, so that a relative accuracy is one of the depth of a contact, which may be 1e-7 of a
+    coordinate.
     """
 
     def __init__(
         self, law: Compliant, system: System, q: FloatArray, v: FloatArray, stiffness: FloatArray
     ) -> None:
         self.law, self.system, self.q, self.k = law, system, q, stiffness
-        self.c = 2.0 * law.damping_ratio * np.sqrt(stiffness * law.mass)
+        self.springs = Springs(stiffness, np.broadcast_to(law.restitution, stiffness.shape))
+        bounces = self.springs.bounces
+        self.c = 2.0 * law.damping_ratio * np.sqrt(stiffness * law.mass) * ~bounces
         self.mu = system.mu
-        self.nq, self.end_v = len(q), len(q) + len(v)
         m, mass, softest = len(stiffness), law.mass, float(stiffness.min())
-        period = 2.0 * np.pi * float(np.sqrt(mass / softest))
+        self.nq, self.end_v = len(q), len(q) + len(v)
+        self.end_impulse = self.end_v + 2 * m
+        period = 2.0 * np.pi * float(np.sqrt(mass / softest)) * (PERIODS if bounces.any() else 1)
         self.end = period if law.max_duration is None else law.max_duration
         self.rest = REST * mass / softest
         here = system.dynamics(q, v)
@@ -165,10 +184,14 @@ class Run:
         depth = speed * float((mass / (self.c + np.sqrt(stiffness * mass))).min())
         # A slip far below eps makes a difference: it is how friction sticks.
         accuracy = (law.rtol * depth, 1e-3 * law.friction_speed, law.rtol * mass * speed)
-        self.atol = np.repeat(accuracy, (len(q), len(v), 2 * m))
-        self.t, self.y = [0.0], [np.concatenate([np.zeros(len(q)), v, np.zeros(2 * m)])]
+        forces = law.rtol * speed * np.sqrt(stiffness[bounces] * mass)
+        self.atol = np.append(np.repeat(accuracy, (len(q), len(v), 2 * m)), forces)
+        at_rest = np.zeros(2 * m + len(forces))
+        self.origin = 0.0
+        self.t, self.y = [0.0], [np.concatenate([np.zeros(len(q)), v, at_rest])]
         self.touched_at = np.full(m, np.nan)
         self._touch(here.phi <= 0.0)
+        self.springs.turn(self.touching, here.J_n @ v, np.zeros(m), self.rest)
 
     def to_the_end(self) -> CompliantImpact:
         """Integrate until the impact is over."""
@@ -176,36 +199,44 @@ class Run:
         while status is None:
             status = self._integrate()
         t, y = np.array(self.t), np.array(self.y)
-        q, v, impulse = np.split(y, (self.nq, self.end_v), axis=1)
+        q, v, impulse, _ = np.split(y, (self.nq, self.end_v, self.end_impulse), axis=1)
         motion = t, self.q + q, v, impulse.reshape(len(y), len(self.k), 2)
-        return CompliantImpact(self.system, self.k, *motion, self.touched_at, status)
+        e, force = self.springs.restitution, np.array([self._forces(own) for own in y])
+        return CompliantImpact(self.system, self.k, *motion, e, force, self.touched_at, status)
 
     def _integrate(self) -> str | None:
-        """Integrate until the impact ends, and return its status, or until a contact touches."""
+        """Integrate until the impact ends, and return its status, or until a contact turns."""
         # There a force begins with a jump; when a contact parts its force is zero already.
         if self.t[-1] >= self.end:
             return "time limit"
-        start, accuracy = (self.t[-1], self.y[-1]), {"rtol": self.law.rtol, "atol": self.atol}
+        # After a turn, sticking friction settles within less than what time is rounded to: with
+        # restitution, time is counted from there.
+        self.origin = self.t[-1] if self.springs.bounces.any() else 0.0
+        accuracy = {"rtol": self.law.rtol, "atol": self.atol}
+        times = self.t[-1] - self.origin, self.end - self.origin
         method = METHODS[self.law.method]
-        solver = method(self._rates, *start, self.end, **accuracy, jac=self._jacobian)
+        solver = method(self._rates, times[0], self.y[-1], times[1], **accuracy, jac=self._jacobian)
         while solver.status == "running":
             if len(self.t) > self.law.max_steps:
                 return "step limit"
             if solver.step() is not None:
                 return "stalled"
-            state = self._state(float(solver.t), solver.y)
-            closes = self._closes(state)
+            end = float(solver.t)
+            state = self._state(end, solver.y)
+            closes = self._turns(state)
             if closes:
-                state = self._first(solver.dense_output(), state.t, self._closes)
+                state = self._first(solver.dense_output(), end, self._turns)
+                end = state.t - self.origin
             is_over = self._is_over(state)
             if is_over:
-                state = self._first(solver.dense_output(), state.t, self._is_over)
+                state = self._first(solver.dense_output(), end, self._is_over)
             self.t.append(state.t)
             self.y.append(state.y)
             self._touch(state.touching)
             if is_over:
                 return OVER
             if closes:
+                self._turn(state)
                 return None
         return "time limit"
 
@@ -213,17 +244,33 @@ class Run:
         self.touching = touching
         self.touched_at[touching & np.isnan(self.touched_at)] = self.t[-1]
 
-    def _closes(self, state: _State) -> bool:
-        """Return whether a contact touches that did not before."""
-        return bool(((state.here.phi <= 0.0) & ~self.touching).any())
+    def _forces(self, y: FloatArray) -> FloatArray:
+        """Return the forces (m,) of springs that bounce, 0 for other contacts."""
+        forces = np.zeros(len(self.k))
+        forces[self.springs.bounces] = y[self.end_impulse :]
+        return forces
+
+    def _turns(self, state: _State) -> bool:
+        """Return whether a contact touches that did not before, or a spring turns."""
+        closes = (state.here.phi <= 0.0) & ~self.touching
+        turns = self.springs.turns(self.touching, state.v_n, self._forces(state.y), self.rest)
+        return bool((closes | turns).any())
+
+    def _turn(self, state: _State) -> None:
+        """Let springs go on in another phase."""
+        self.springs.turn(self.touching, state.v_n, self._forces(state.y), self.rest)
+        # A spring that has parted starts from zero when it is touched again.
+        y = state.y.copy()
+        y[self.end_impulse :] *= self.springs.acts[self.springs.bounces]
+        self.y[-1] = y
 
     def _is_over(self, state: _State) -> bool:
         """Return whether all that touches is at rest or parts, and nothing is waited for."""
         phi, touching = state.here.phi, state.touching
-        if (state.v_n[touching] < -self.rest).any():
+        if (state.v_n[touching] < -self.rest).any() or self.springs.acts.any():
             return False
         comes = ~touching & (phi + state.v_n * (self.end - state.t) <= 0.0)
-        return not (comes & (state.y[self.end_v :: 2] < self.least_impulse)).any()
+        return not (comes & (state.y[self.end_v : self.end_impulse : 2] < self.least_impulse)).any()
 
     def _first(self, dense: DenseOutput, end: float, happens: Callable[[_State], bool]) -> _State:
         """Return when something begins that happens at the end, in a step."""
@@ -235,24 +282,29 @@ class Run:
         return self._state(high, dense(high))
 
     def _state(self, t: float, y: FloatArray) -> _State:
+        t += self.origin
         v = y[self.nq : self.end_v]
         here = self.system.dynamics(self.q + y[: self.nq], v, t)
         v_n, v_t = here.J_n @ v, here.J_t[:, 0] @ v
         # What touched at the last step keeps its formula, so that no force jumps within a step.
         push = np.maximum(0.0, -self.k * here.phi - self.c * v_n)
         f_n = np.where(self.touching, push, 0.0)
+        if self.springs.bounces.any():
+            own = self.springs.acts * np.maximum(0.0, self._forces(y))
+            f_n = np.where(self.springs.bounces, own, f_n)
         f_t = -self.mu * f_n * v_t / np.maximum(np.abs(v_t), self.law.friction_speed)
         return _State(t, y, here, v_n, v_t, f_n, f_t)
 
     def _rates(self, t: float, y: FloatArray) -> FloatArray:
         """Return dy/dt."""
-        _, _, here, _, _, f_n, f_t = self._state(t, y)
+        _, _, here, v_n, _, f_n, f_t = self._state(t, y)
         out = np.empty_like(y)
         out[: self.nq] = self.system.velocity_map(self.q + y[: self.nq]) @ y[self.nq : self.end_v]
         force = here.force + f_n @ here.J_n + f_t @ here.J_t[:, 0]
         out[self.nq : self.end_v] = np.linalg.solve(here.M, force)
-        out[self.end_v :: 2] = f_n
-        out[self.end_v + 1 :: 2] = f_t
+        out[self.end_v : self.end_impulse : 2] = f_n
+        out[self.end_v + 1 : self.end_impulse : 2] = f_t
+        out[self.end_impulse :] = (-self.springs.rates * v_n)[self.springs.bounces]
         return out
 
     def _jacobian(self, t: float, y: FloatArray) -> FloatArray:
@@ -263,12 +315,18 @@ class Run:
         J_n, J_t = here.J_n, here.J_t[:, 0]
         to_q = self.system.velocity_map(self.q + y[:nq])
         by_q, by_v = self.k[:, None] * (J_n @ np.linalg.pinv(to_q)), self.c[:, None] * J_n
-        normal = np.where((f_n > 0.0)[:, None], -np.hstack([by_q, by_v]), 0.0)
+        normal = np.zeros((len(f_n), len(y)))
+        normal[:, :end] = -np.hstack([by_q, by_v])
+        bounces = self.springs.bounces
+        normal[bounces] = 0.0
+        normal[bounces, self.end_impulse :] = np.eye(int(bounces.sum()))
+        normal[f_n <= 0.0] = 0.0
         tangent = -(self.mu * v_t / np.maximum(np.abs(v_t), eps))[:, None] * normal
-        tangent[:, nq:] -= ((np.abs(v_t) < eps) * self.mu * f_n / eps)[:, None] * J_t
+        tangent[:, nq:end] -= ((np.abs(v_t) < eps) * self.mu * f_n / eps)[:, None] * J_t
         out = np.zeros((len(y), len(y)))
         out[:nq, nq:end] = to_q
-        out[nq:end, :end] = np.linalg.solve(here.M, J_n.T @ normal + J_t.T @ tangent)
-        out[end::2, :end] = normal
-        out[end + 1 :: 2, :end] = tangent
+        out[nq:end] = np.linalg.solve(here.M, J_n.T @ normal + J_t.T @ tangent)
+        out[end : self.end_impulse : 2] = normal
+        out[end + 1 : self.end_impulse : 2] = tangent
+        out[self.end_impulse :, nq:end] = -(self.springs.rates[:, None] * J_n)[bounces]
         return out
