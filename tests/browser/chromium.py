@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -41,7 +42,12 @@ class Server:
         if token is not None:
             environment["CAROM_EXPLORE_TOKEN"] = token
         self.process = subprocess.Popen(
-            [*command, "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment
+            [*command, "--port", str(port)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            # A background job of a shell ignores Ctrl-C, and passes that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.address = self.process.stdout.readline().strip()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.explorer.answers import Answers, energy_kept
+from carom.explorer.answers import COMPILING, Answers, energy_kept
 from carom.explorer.controls import RANGES, parameters_of, scene_controls
 from carom.explorer.hulls import nearest_weights
 from carom.explorer.messages import Request, State
@@ -34,7 +34,7 @@ def ask(answers, kind, state, **fields):
 @pytest.mark.parametrize("name", SCENES)
 def test_every_parameter_has_a_slider_with_a_unit(name):
     controls = {each.key: each for each in scene_controls(name)}
-    assert controls.keys() | {"mu"} == parameters_of(name).keys()
+    assert controls.keys() | {"mu", "restitution"} == parameters_of(name).keys() - {"number"}
     assert all(each.low <= each.default <= each.high and each.unit for each in controls.values())
     assert controls.keys() <= RANGES.keys()
 
@@ -70,6 +70,44 @@ def test_pointing_finds_an_outcome_and_a_path_to_it(answers, name):
     np.testing.assert_allclose(outcome["path"][-1], outcome["at"], atol=1e-6)
     assert outcome["words"][-1].startswith("then")
     assert outcome["kind"] in exact.kinds
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_samples_tell_one_ending_of_each_kind(answers, name):
+    problem = carom.scenes.load(name).problem
+    samples = ask(answers, "set", State(name))["samples"]
+    values = np.frombuffer(base64.b64decode(samples["data"]), "<f4")
+    v = values.reshape(samples["count"], -1)[:, -problem.num_velocities :].astype(float)
+    kinds = [each["kind"] for each in samples["endings"]]
+    assert kinds == sorted(set(kinds))
+    assert kinds
+    for each in samples["endings"]:
+        assert np.abs(v - each["v"]).max(axis=1).min() <= 1e-6 * np.abs(v).max()
+        contact = (problem.J @ each["v"]).reshape(problem.num_contacts, -1)
+        told = [words.split()[-1] for words in each["kind"].split(", ")]
+        lifts = contact[:, 0] > 1e-8
+        slides = np.linalg.norm(contact[:, 1:], axis=1) > 1e-8
+        expected = np.where(lifts, "lifts", np.where(slides, "slides", "sticks"))
+        assert told == expected.tolist()
+    live = ask(answers, "set", State(name), live=True)["samples"]
+    assert live["endings"] == []
+
+
+@pytest.mark.needs("ppl")
+def test_classical_answers_outside_of_the_set_are_marked(answers):
+    state = State("box-wall", (), (("A", 0.7), ("B", 0.3)), (0.9, -0.4, 0.5))
+    found = ask(answers, "set", state)
+    box = replace(carom.scenes.load("box-wall").problem, mu=[0.7, 0.3], v_pre=[0.9, -0.4, 0.5])
+    exact = carom.RouthExact().resolve(box)
+    for key, law in (("simultaneous", carom.AnitescuPotra()), ("sequential", carom.Sequential())):
+        shown = np.array([each["v"] for each in found["scene"][key]])
+        own = law.resolve(box).v_post
+        # Rows in some order.
+        assert np.abs(shown[:, None] - own).max(axis=2).min(axis=0).max() < 1e-9
+        far = np.array([exact.distance(v) for v in shown])
+        assert ((far < 1e-9) | (far > 1e-3)).all()
+        assert found["exact"]["outside"][key] == (far > 1e-3).tolist()
+    assert found["exact"]["outside"] == {"simultaneous": [True], "sequential": [False, True]}
 
 
 @pytest.mark.needs("ppl")
@@ -179,6 +217,73 @@ def test_matrices_without_a_file_are_copied_whole():
     assert names["problem"].contacts == odd.contacts
     assert names["outcomes"].contact_bounds().tolist() == found["exact"]["bounds"]
     assert found["scene"]["snippets"]["command"] is None
+
+
+BOUNCING = State("rocking-block", (("width", 0.7),), restitution=(("A", 0.5),))
+
+
+def test_contacts_that_bounce_have_samples_only_and_say_so(answers):
+    found = ask(answers, "set", BOUNCING)
+    assert found["scene"]["restitution"] == [0.5, 0.0]
+    assert found["scene"]["ownRestitution"] == [0.0, 0.0]
+    assert found["samples"]["count"] > 0
+    assert found["exact"]["polygons"] is None
+    assert found["exact"]["message"] == "of contacts with restitution there is no exact set"
+    # A sample that is pointed at tells how it came about.
+    v = found["samples"]["endings"][0]["v"]
+    outcome = ask(answers, "outcome", BOUNCING, v=tuple(v))["outcome"]
+    np.testing.assert_allclose(outcome["v"], v, atol=1e-6)
+    assert outcome["words"][-1].startswith("then")
+
+
+def test_what_follows_a_bounce_can_be_watched(answers):
+    state = State("bouncing-block")
+    sample = ask(answers, "set", state)["samples"]["endings"][0]
+    assert "motion" in ask(answers, "motion", state, v=tuple(sample["v"]), duration=0.2)
+
+
+def test_bounces_are_copied_as_python_and_as_a_command(answers, capsys):
+    import shlex
+
+    from carom.cli import main
+
+    code = ask(answers, "set", BOUNCING)["scene"]["snippets"]
+    names = {}
+    exec(code["python"], names)
+    assert names["problem"].restitution.tolist() == [0.5, 0.0]
+    assert names["problem"].J_n[1, 2] == pytest.approx(0.35)
+    assert isinstance(names["outcomes"], carom.SampledSet)
+    words = shlex.split(code["command"])
+    assert words[-4:] == ["--restitution", "A=0.5", "--law", "routh"]
+    capsys.readouterr()
+    assert main([*words[1:], "--json"]) == 0
+    assert "routh" in json.loads(capsys.readouterr().out)["laws"]
+
+
+def test_matrices_that_bounce_are_copied_whole():
+    block = carom.scenes.load("rocking-block", restitution=0.25).problem
+    answers = Answers({"mine": GivenSubject("mine", "an impact", block)}, budget=5.0)
+    code = ask(answers, "set", State("mine", restitution=(("B", 1.0),)))["scene"]["snippets"]
+    names = {}
+    exec(code["python"], names)
+    assert names["problem"].restitution.tolist() == [0.25, 1.0]
+
+
+def test_restitution_of_unknown_contacts_or_beyond_one_is_refused(answers):
+    for restitution, reason in (((("Z", 0.5),), "no contact 'Z'"), ((("A", 2.0),), "from 0 to 1")):
+        failed = ask(answers, "set", State("rocking-block", restitution=restitution))["failed"]
+        assert reason in failed["message"]
+
+
+def test_every_stage_of_a_first_request_may_compile():
+    answers = Answers({"rocking-block": SceneSubject("rocking-block")}, budget=5.0)
+    state = State("rocking-block")
+    first, second = ([*answers.answer(Request("set", number, state))] for number in (1, 2))
+    assert [kind for kind, *_ in first] == ["compiling", "scene", "samples", "exact"]
+    assert {seconds for *_, seconds in first} == {COMPILING}
+    assert [kind for kind, *_ in second] == ["scene", "samples", "exact"]
+    # Zero stands for the usual time.
+    assert {seconds for *_, seconds in second} == {0.0}
 
 
 @pytest.mark.needs("ppl")

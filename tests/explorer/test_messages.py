@@ -16,6 +16,7 @@ GOOD = {
         "subject": "rocking-block",
         "parameters": {"width": 0.7},
         "mu": {"B": 0.5, "A": 1},
+        "restitution": {"B": 0.25, "A": 0},
         "v": [0, -1, 0.5],
         "axes": [0, 2],
     },
@@ -24,7 +25,12 @@ GOOD = {
 
 def test_a_message_becomes_a_request():
     state = State(
-        "rocking-block", (("width", 0.7),), (("A", 1.0), ("B", 0.5)), (0, -1, 0.5), (0, 2)
+        "rocking-block",
+        (("width", 0.7),),
+        (("A", 1.0), ("B", 0.5)),
+        (0, -1, 0.5),
+        (0, 2),
+        (("A", 0.0), ("B", 0.25)),
     )
     assert parse(json.dumps(GOOD)) == Request("set", 3, state, live=True)
 
@@ -46,6 +52,8 @@ def test_a_message_becomes_a_request():
         ({"state": {"subject": "a", "v": ["1"]}}, "number"),
         ({"state": {"subject": "a", "v": [0] * 65}}, "at most"),
         ({"state": {"subject": "a", "mu": {"A": None}}}, "number"),
+        ({"state": {"subject": "a", "restitution": {"A": "high"}}}, "number"),
+        ({"state": {"subject": "a", "restitution": [0.5]}}, "restitution: expected an object"),
         ({"state": {"subject": "a", "axes": [0]}}, "two whole numbers"),
         ({"kind": "outcome"}, "expected v, or plane and at"),
         ({"kind": "motion", "v": [0], "duration": 1e3}, "duration"),

@@ -13,6 +13,7 @@ import click
 from carom.cli.options import (
     FILE,
     assignment,
+    coefficient,
     complete_scene_or_file,
     count,
     names,
@@ -39,6 +40,7 @@ FILE, a JSON object (.json) or NumPy arrays (.npz):
   mu     (m,) coefficients of friction, or one number for all contacts
   v_pre  (nv,) velocity before the impact
   contacts           names of the contacts, optional
+  restitution        (m,) coefficients from 0 to 1, or one for all contacts, optional
   num_directions     number of friction directions in space, optional
   without_collision  whether contacts at rest may act although nothing collides, optional
   carom scenes rocking-block --save FILE  Write one to start from.
@@ -57,12 +59,13 @@ STAND = "Lower the robot until it touches (MJCF); move it until all contacts tou
 
 SET = "Parameter of the scene, e.g. width=0.7; may be given several times."
 FRICTION = "Friction coefficient of one contact, e.g. A=0.3; may be given several times."
+RESTITUTION = "Restitution of one contact, e.g. A=0.5, or of all, e.g. 0.5; also of a robot."
 V_PRE = "Velocity before the impact, nv numbers."
 
 SETTINGS = ("gap_tolerance", "num_directions")
-BOTH = ("qpos", "qvel", "stand", *SETTINGS)
+BOTH = ("qpos", "qvel", "stand", "restitution", *SETTINGS)
 OPTIONS = {
-    "SCENE|FILE": ("parameters", "friction", "v_pre"),
+    "SCENE|FILE": ("parameters", "friction", "v_pre", "restitution"),
     "--mjcf": ("keyframe", *BOTH),
     "--urdf": ("feet", "shapes", "mu", "packages", "fixed_base", *BOTH),
 }
@@ -77,11 +80,13 @@ def takes_an_impact(function: _Function) -> _Function:
     change = partial(option, group="Changes of SCENE|FILE")
     robot = partial(option, group="A robot in place of SCENE|FILE")
     several: Any = {"type": assignment, "multiple": True, "callback": none_if_empty}
+    bounces: Any = several | {"type": coefficient}
     complete: Any = {"required": False, "shell_complete": complete_scene_or_file}
     declarations = [
         click.argument("target", metavar="[SCENE|FILE]", **complete),
         change("--set", "parameters", metavar="NAME=X", **several, help=SET),
         change("--friction", metavar="CONTACT=X", **several, help=FRICTION),
+        change("--restitution", metavar="[CONTACT=]X", **bounces, help=RESTITUTION),
         change("--v-pre", metavar="X,X", type=numbers, help=V_PRE),
         robot("--mjcf", metavar="FILE", type=FILE, help="Model of MuJoCo (needs mujoco)."),
         robot("--urdf", metavar="FILE", type=FILE, help="Robot for Pinocchio (needs pin)."),
@@ -164,9 +169,13 @@ def _scene_or_file(target: str, given: dict[str, Any]) -> Target:
     parameters, friction = (
         tuple(sorted(dict(given[key] or ()).items())) for key in ("parameters", "friction")
     )
+    bounces = given["restitution"]
     if target in scenes.names() or not looks_like_file(target):
-        state = State(target, parameters, friction, given["v_pre"])
         scene = scenes.load(target)
+        state = State(target, parameters, friction, given["v_pre"])
+        if bounces is not None:
+            contacts = SceneSubject(target).make(state).problem.contacts
+            state = replace(state, restitution=_by_contact(bounces, contacts))
         case = SceneSubject(target).make(state)
         if case.system is not None and case.q is not None:
             v = case.problem.v_pre
@@ -181,8 +190,19 @@ def _scene_or_file(target: str, given: dict[str, Any]) -> Target:
         raise InvalidFile(f"{target}: expected a file with an ImpactProblem, got a {kind}")
     name = Path(target).name
     state = State(name, parameters, friction, given["v_pre"])
+    if bounces is not None:
+        state = replace(state, restitution=_by_contact(bounces, problem.contacts))
     subject = GivenSubject(name, "an impact from a file", problem, target)
     return Target(target, name, subject.make(state).problem, None, state, subject)
+
+
+def _by_contact(
+    given: tuple[tuple[str | None, float], ...], contacts: tuple[str, ...]
+) -> tuple[tuple[str, float], ...]:
+    """Return coefficients by contact, as sorted pairs; what is given by name comes last."""
+    common = {name: x for key, x in given if key is None for name in contacts}
+    own = {key: x for key, x in given if key is not None}
+    return tuple(sorted((common | own).items()))
 
 
 Posed = tuple[tuple[Any, Any], "ImpactProblem"]
@@ -193,7 +213,10 @@ def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> P
     from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
-    system = MujocoSystem(model, data)
+    system, settings = MujocoSystem(model, data), dict(settings)
+    if given["restitution"] is not None:
+        settings["restitution"] = dict(_by_contact(given["restitution"], system.contacts))
+        system = MujocoSystem(model, data, restitution=settings["restitution"])
     if given["stand"]:
         data.qpos[:] = system.stand(data.qpos)
     return (system, data.qpos.copy()), impact_problem(model, data, **settings)
@@ -207,6 +230,10 @@ def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> P
     how: Any = {"mu": given["mu"], "package_dirs": given["packages"]}
     how |= {"shapes": given["shapes"] or (), "free_flyer": not given["fixed_base"]}
     system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
+    if given["restitution"] is not None:
+        # Names of contacts are known only now.
+        how["restitution"] = dict(_by_contact(given["restitution"], system.contacts))
+        system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
     q = system.neutral if given["qpos"] is None else given["qpos"]
     if given["stand"]:
         q = system.stand(q, joints=True)

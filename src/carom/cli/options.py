@@ -113,6 +113,18 @@ def assignment(text: str) -> tuple[str, float]:
     raise click.BadParameter(f"expected a name and a number, as in width=0.7, got {text!r}")
 
 
+def coefficient(text: str) -> tuple[str | None, float]:
+    """Read a number for all contacts, or the name of one and its number."""
+    with suppress(ValueError):
+        if math.isfinite(float(text)):
+            return None, float(text)
+    try:
+        return assignment(text)
+    except click.BadParameter:
+        message = f"expected a number, or a contact and a number as in A=0.5, got {text!r}"
+        raise click.BadParameter(message) from None
+
+
 def none_if_empty(_context: Any, _option: Any, values: tuple[Any, ...]) -> Any:
     """Return None for an option that may be given several times and was not given."""
     return values or None

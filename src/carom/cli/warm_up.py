@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from carom.cli import show
 from carom.cli.options import Command, json_option
+
+if TYPE_CHECKING:
+    from carom import ImpactProblem
 
 EPILOG = """\
 Examples:
@@ -46,18 +50,32 @@ def _planar_samples() -> None:
         Routh(num_samples=2**10).resolve(scenes.load(name).problem)
 
 
-def _samples_in_space() -> None:
-    from carom import ImpactProblem, Routh
+def _point(restitution: float = 0.0) -> ImpactProblem:
+    """Return an impact of a point in space."""
+    from carom import ImpactProblem
 
-    point = ImpactProblem(
+    return ImpactProblem(
         M=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         J_n=[[0.0, 0.0, 1.0]],
         J_t=[[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]],
         mu=0.5,
         v_pre=[1.0, 0.0, -1.0],
+        restitution=restitution,
     )
-    Routh(num_samples=1).resolve(point)
-    Routh(num_samples=1, step_impulse=1.0).resolve(point)
+
+
+def _samples_in_space() -> None:
+    from carom import Routh
+
+    Routh(num_samples=1).resolve(_point())
+    Routh(num_samples=1, step_impulse=1.0).resolve(_point())
+
+
+def _bounces() -> None:
+    from carom import Routh, scenes
+
+    Routh(num_samples=2**10).resolve(scenes.load("newtons-cradle").problem)
+    Routh(num_samples=1).resolve(_point(restitution=0.5))
 
 
 def _steps() -> None:
@@ -87,6 +105,7 @@ def _motion() -> None:
 PARTS: dict[str, tuple[float, Callable[[], None]]] = {
     "samples in the plane": (8.0, _planar_samples),
     "samples in space": (20.0, _samples_in_space),
+    "impacts that bounce": (25.0, _bounces),
     "the paper's steps": (15.0, _steps),
     "simultaneous and sequential impacts": (8.0, _comparison_laws),
     "motion of planar systems": (15.0, _motion),

@@ -17,7 +17,13 @@ from carom.explorer import drawings, snippets
 from carom.explorer.controls import friction_range
 from carom.explorer.hulls import nearest_weights
 from carom.explorer.messages import Request, State
-from carom.explorer.outcomes import ONE_SAMPLE, at_point, describe_motion, describe_outcome
+from carom.explorer.outcomes import (
+    ONE_SAMPLE,
+    at_point,
+    describe_motion,
+    describe_outcome,
+    outcome_tolerance,
+)
 from carom.explorer.subjects import Case, Subject
 from carom.extremes.worst_case import worst_case
 from carom.laws.anitescu_potra import AnitescuPotra
@@ -43,7 +49,7 @@ PAUSE = 4.0
 PROVING = 2.0
 """Time budget for extremes that no exact set gives [s]."""
 COMPILING = 240.0
-"""Time that the first request of a kind may take, since it may compile kernels [s]."""
+"""Time that a stage of the first request of a kind may take, since it may compile kernels [s]."""
 MOST_ORDERED = 4
 """Maximum number of contacts whose every order is followed: of five there are 120."""
 REMEMBERED = 16
@@ -71,15 +77,22 @@ class Answers:
             "motion": self._motion,
             "extremes": self._extremes,
         }
+        compiling = *_encode(request, {"type": "compiling", "of": request.kind}), COMPILING
         try:
+            # Any stage of the first of its kind may compile for a while; of the very first, even
+            # the making of the case.
+            is_first = not self._known
+            if is_first:
+                yield compiling
             case = self._case(request.state)
-            # The first of its kind may compile for a while.
             shape = (request.kind, case.problem.num_contacts, case.problem.num_tangents)
-            if shape not in self._known:
-                self._known.add(shape)
-                yield *_encode(request, {"type": "compiling", "of": request.kind}), COMPILING
+            is_new = shape not in self._known
+            if is_new and not is_first:
+                yield compiling
+            allowed = COMPILING if is_new else 0.0
             for stage in stages[request.kind](request, case):
-                yield *_encode(request, stage), 0.0
+                yield *_encode(request, stage), allowed
+            self._known.add(shape)
         except (CaromError, np.linalg.LinAlgError) as error:
             about = {"type": "failed", "of": request.kind, "message": str(error)}
             yield *_encode(request, about), 0.0
@@ -93,29 +106,36 @@ class Answers:
     def _set(self, request: Request, case: Case) -> Iterator[dict[str, Any]]:
         """Yield the scene with samples, then the exact set."""
         problem = case.problem
+        # Before anything is shown that cannot be drawn.
+        _rows(case, planes(case)[0])
         code = snippets.of(case, self.subjects[case.state.subject], self.budget)
-        yield {"type": "scene", **_scene(case), "snippets": code}
+        scene = _scene(case)
+        yield {"type": "scene", **scene, "snippets": code}
         sampled: OutcomeSet | None = None
         try:
             count = LIVE_SAMPLES if request.live else SAMPLES
             sampled = ONE_SAMPLE(count).resolve(problem)
             self._remember(case.state, sampled)
-            yield {"type": "samples", **_samples(case, sampled)}
+            # Endings are for pressing, which nobody does while dragging.
+            endings = [] if request.live else _sampled_endings(case, sampled)
+            yield {"type": "samples", **_samples(case, sampled), "endings": endings}
         except ImpactNotResolved as error:
             yield {"type": "samples", "count": 0, "data": "", "message": str(error)}
         shape = (problem.num_contacts, problem.num_tangents)
-        if request.live and time.perf_counter() < self._pause_until.get(shape, 0.0):
+        if problem.bounces:
+            yield _left_out("of contacts with restitution there is no exact set")
+        elif request.live and time.perf_counter() < self._pause_until.get(shape, 0.0):
             yield _left_out("the exact set follows when you let go")
         elif find_spec("ppl") is None:
             yield _left_out('exact sets need pplpy: pip install "carom[exact]"')
         else:
             begin = time.perf_counter()
-            yield self._exact(case)
+            yield self._exact(case, scene)
             now = time.perf_counter()
             if now - begin > SLOW:
                 self._pause_until[shape] = now + PAUSE * (now - begin)
 
-    def _exact(self, case: Case) -> dict[str, Any]:
+    def _exact(self, case: Case, scene: dict[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         try:
             law = RouthExact(max_seconds=self.budget, on_budget="outer", num_samples=SAMPLES)
@@ -134,6 +154,9 @@ class Answers:
             "polygons": polygons,
             "vertices": _marks(case, outcomes.v_post) if outcomes.is_complete else [],
             "endings": _endings(case, outcomes) if outcomes.is_complete else [],
+            "outside": {
+                law: _are_outside(outcomes, scene[law]) for law in ("simultaneous", "sequential")
+            },
             "kinds": outcomes.kinds,
             "bounds": outcomes.contact_bounds().tolist(),
             # Corners of an outer set need be no outcomes.
@@ -179,7 +202,7 @@ class Answers:
         """Return the set of a state, anew if it is no longer remembered."""
         if case.state not in self._sets:
             law: ImpactLaw = ONE_SAMPLE(SAMPLES)
-            if find_spec("ppl") is not None:
+            if find_spec("ppl") is not None and not case.problem.bounces:
                 law = RouthExact(max_seconds=self.budget, on_budget="outer", num_samples=SAMPLES)
             self._remember(case.state, law.resolve(case.problem))
         return self._sets[case.state]
@@ -239,6 +262,8 @@ def _scene(case: Case) -> dict[str, Any]:
         "mu": problem.mu.tolist(),
         "ownMu": case.own_mu.tolist(),
         "mostMu": [friction_range(mu) for mu in case.own_mu.tolist()],
+        "restitution": problem.restitution.tolist(),
+        "ownRestitution": case.own_restitution.tolist(),
         "v": problem.v_pre.tolist(),
         "ownV": case.own_v.tolist(),
         "names": [{"word": each.word, "unit": each.unit} for each in case.velocities],
@@ -297,9 +322,48 @@ def _endings(case: Case, outcomes: PolyhedralSet) -> list[dict[str, Any]]:
         found = vertices[own] if own else vertices.mean(axis=0)[None]
         best = found[int(np.argmax(case.problem.kinetic_energy(found)))]
         chosen.setdefault(polytope.kind, best)
+    return _kind_marks(case, chosen)
+
+
+def _sampled_endings(case: Case, outcomes: OutcomeSet) -> list[dict[str, Any]]:
+    """Return one sample of each kind, the one with most energy."""
+    v_post = outcomes.v_post
+    kinds = describe_kinds(case.problem, v_post)
+    chosen: dict[str, FloatArray] = {}
+    for i in np.argsort(-case.problem.kinetic_energy(v_post)).tolist():
+        chosen.setdefault(kinds[i], v_post[i])
+    return _kind_marks(case, chosen)
+
+
+def _kind_marks(case: Case, chosen: dict[str, FloatArray]) -> list[dict[str, Any]]:
     kinds = sorted(chosen)
     marks = _marks(case, np.array([chosen[kind] for kind in kinds]))
     return [{"kind": kind, **mark} for kind, mark in zip(kinds, marks, strict=True)]
+
+
+def _are_outside(outcomes: PolyhedralSet, marks: list[dict[str, Any]]) -> list[bool]:
+    """Return which answers of a classical law no order of pushes leads to.
+
+    What lies outside of an outer set lies outside of the set, too.
+    """
+    if not marks:
+        return []
+    v = np.array([mark["v"] for mark in marks])
+    tolerance = outcome_tolerance(outcomes.problem)
+    if not outcomes.is_complete:
+        return [not each for each in outcomes.contains(v, tolerance)]
+    # Facets take longer than all else while a slider is dragged; vertices are at hand.
+    hulls = [each.vertices for each in outcomes.polytopes]
+    return [not any(_is_in_hull(hull, each, tolerance) for hull in hulls) for each in v]
+
+
+def _is_in_hull(vertices: FloatArray, v: FloatArray, tolerance: float) -> bool:
+    """Return whether a velocity is in the convex hull of vertices (k, nv)."""
+    to_vertices = vertices - v
+    # Most answers of classical laws are vertices.
+    if np.linalg.norm(to_vertices, axis=1).min() <= tolerance:
+        return True
+    return bool(np.linalg.norm(nearest_weights(to_vertices) @ to_vertices) <= tolerance)
 
 
 def _left_out(why: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ RANGES: dict[str, tuple[str, float, float]] = {
     "tilt": ("rad", math.radians(1.0), math.radians(89.0)),
     "leg_pitch": ("rad", math.radians(10.0), math.radians(85.0)),
     "angle": ("rad", math.radians(5.0), math.radians(175.0)),
+    "pitch": ("rad", math.radians(-45.0), math.radians(45.0)),
     "trunk_pitch": ("rad", math.radians(-45.0), math.radians(45.0)),
     "leading_hip": ("rad", math.radians(-90.0), math.radians(0.0)),
     "leading_knee": ("rad", math.radians(-30.0), math.radians(0.0)),
@@ -29,6 +30,10 @@ RANGES: dict[str, tuple[str, float, float]] = {
 }
 """Unit and range of every parameter of a scene, by its name; numbers may be typed beyond."""
 
+PER_CONTACT = ("mu", "restitution")
+"""Parameters that have a slider for each contact."""
+FIXED = ("number",)
+"""Parameters that have none, since contacts would come and go with them."""
 MOTIONS = ("speed", "rate", "leading_rate", "trailing_rate", "pitch_rate")
 """Parameters that decide the velocity before the impact."""
 
@@ -66,11 +71,11 @@ def parameters_of(scene: str) -> dict[str, float]:
 
 
 def scene_controls(scene: str) -> tuple[Control, ...]:
-    """Return the sliders of a scene; friction has its own, one per contact."""
+    """Return the sliders of a scene; friction and restitution have their own, one per contact."""
     return tuple(
         Control(key, key.replace("_", " "), *RANGES[key], default, key in MOTIONS)
         for key, default in parameters_of(scene).items()
-        if key != "mu"
+        if key not in PER_CONTACT and key not in FIXED
     )
 
 

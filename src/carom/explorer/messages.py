@@ -35,6 +35,7 @@ class State:
         v: Velocity before the impact; None for the subject's own.
         axes: Rows of the large plane: contact velocities first, then body velocities; None for the
             usual ones.
+        restitution: Coefficients of restitution by contact that differ, as sorted pairs.
     """
 
     subject: str
@@ -42,6 +43,7 @@ class State:
     mu: tuple[tuple[str, float], ...] = ()
     v: tuple[float, ...] | None = None
     axes: tuple[int, int] | None = None
+    restitution: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ OPTIONAL = frozenset({"live", "v", "plane", "at", "duration"})
 
 
 def _state(value: Any) -> State:
-    optional = frozenset({"parameters", "mu", "v", "axes"})
+    optional = frozenset({"parameters", "mu", "restitution", "v", "axes"})
     fields = _object(value, "state", {"subject"}, optional)
     return State(
         subject=_name(fields["subject"], "subject"),
@@ -115,6 +117,7 @@ def _state(value: Any) -> State:
         mu=_pairs(fields.get("mu", {}), "mu"),
         v=_maybe_numbers(fields.get("v"), "v"),
         axes=_plane(fields.get("axes"), "axes"),
+        restitution=_pairs(fields.get("restitution", {}), "restitution"),
     )
 
 

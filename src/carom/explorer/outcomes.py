@@ -48,7 +48,7 @@ def at_point(outcomes: OutcomeSet, rows: FloatArray, point: FloatArray) -> Float
 
 
 NO_OUTCOME = (
-    "No order of pushes leads here: a classical law ends like this, but it is not in the set."
+    "No order of pushes leads here: this is not in the set, even if a classical law ends like it."
 )
 NO_PATH = "No motion that ends here is known; the set may hold it all the same."
 
@@ -62,7 +62,7 @@ def describe_outcome(case: Case, outcomes: OutcomeSet, v: FloatArray) -> dict[st
         path = _path(outcomes, v)
         told = {"path": _thinned(path.v @ case.rows.T), "words": path.describe().split("\n")}
     except CaromError:
-        is_outside = outcomes.is_complete and not outcomes.contains(v, _tolerance(problem))
+        is_outside = outcomes.is_complete and not outcomes.contains(v, outcome_tolerance(problem))
         told["message"] = NO_OUTCOME if is_outside else NO_PATH
     return {
         "type": "outcome",
@@ -77,10 +77,10 @@ def describe_outcome(case: Case, outcomes: OutcomeSet, v: FloatArray) -> dict[st
 
 
 def _path(outcomes: OutcomeSet, v: FloatArray) -> ImpactPath:
-    return outcomes.path_to(v, _tolerance(outcomes.problem))
+    return outcomes.path_to(v, outcome_tolerance(outcomes.problem))
 
 
-def _tolerance(problem: ImpactProblem) -> float:
+def outcome_tolerance(problem: ImpactProblem) -> float:
     """Return how far from the set a velocity of the page may be, which has fewer digits."""
     return max(1e-9, SMALL * float(np.linalg.norm(problem.v_pre)))
 

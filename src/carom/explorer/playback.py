@@ -98,6 +98,7 @@ def record() -> dict[str, Any]:
         "subject": subjects[0].name,
         "parameters": {},
         "mu": {},
+        "restitution": {},
         "v": None,
         "axes": None,
     }

@@ -199,7 +199,7 @@ class Explorer:
             for each in self._subjects.values()
         ]
         first = asdict(self._settings.first)
-        first |= {key: dict(first[key]) for key in ("parameters", "mu")}
+        first |= {key: dict(first[key]) for key in ("parameters", "mu", "restitution")}
         about = {"version": version("carom"), "budget": self._settings.budget}
         return json.dumps({"type": "hello", "subjects": subjects, "first": first, **about})
 

@@ -21,6 +21,8 @@ def python(case: Case, subject: Subject, budget: float) -> str:
     lines = ["import carom", ""]
     if isinstance(subject, GivenSubject) and subject.source is None:
         given = {name: getattr(problem, name) for name in ("M", "J_n", "J_t", "mu", "v_pre")}
+        if problem.bounces:
+            given["restitution"] = problem.restitution
         lines += ["problem = carom.ImpactProblem("]
         lines += [f"    {name}={_array(value)}," for name, value in given.items()]
         lines += [f"    contacts={problem.contacts!r},"]
@@ -33,11 +35,15 @@ def python(case: Case, subject: Subject, budget: float) -> str:
             parts = [repr(subject.name), *(f"{key}={x!r}" for key, x in state.parameters)]
             lines += [f"scene = carom.scenes.load({', '.join(parts)})", "problem = scene.problem"]
         changes = [f"mu={_array(problem.mu)}"] if state.mu else []
+        changes += [f"restitution={_array(problem.restitution)}"] if state.restitution else []
         changes += [] if state.v is None else [f"v_pre={_array(problem.v_pre)}"]
         if changes:
             lines.insert(0, "from dataclasses import replace\n")
             lines += [f"problem = replace(problem, {', '.join(changes)})"]
     law = f'carom.RouthExact(max_seconds={budget!r}, on_budget="outer")'
+    if problem.bounces:
+        # Of impacts that bounce there are samples only.
+        law = "carom.Routh()"
     lines += [f"outcomes = {law}.resolve(problem)", "print(outcomes.summary())"]
     lines += ["print(outcomes.contact_bounds())"]
     return "\n".join([*lines, ""])
@@ -53,10 +59,13 @@ def command(case: Case, subject: Subject, budget: float) -> str | None:
         words += ["--set", f"{key}={x!r}"]
     for name, x in case.state.mu:
         words += ["--friction", f"{name}={x!r}"]
+    for name, x in case.state.restitution:
+        words += ["--restitution", f"{name}={x!r}"]
     if case.state.v is not None:
         # With an equals sign, since the first number may be negative.
         words += [f"--v-pre={','.join(map(repr, case.state.v))}"]
-    return shlex.join([*words, "--law", "exact", "--budget", repr(budget)])
+    law = ["routh"] if case.problem.bounces else ["exact", "--budget", repr(budget)]
+    return shlex.join([*words, "--law", *law])
 
 
 def _array(value: Any) -> str:

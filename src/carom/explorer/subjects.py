@@ -29,8 +29,9 @@ class Case:
     Attributes:
         state: The state.
         problem: The impact.
-        own_mu, own_v: Friction and velocity that the subject has without changes.
-        system: The planar system with the friction of the state, or None.
+        own_mu, own_v, own_restitution: Friction, velocity and restitution that the subject has
+            without changes.
+        system: The planar system with the friction and restitution of the state, or None.
         q: Its configuration, or None.
         duration: How long the motion after the impact is shown [s]; bodies may have more corners
             than contacts, so that it makes sense for a while only.
@@ -40,6 +41,7 @@ class Case:
     problem: ImpactProblem
     own_mu: FloatArray
     own_v: FloatArray
+    own_restitution: FloatArray
     system: PlanarSystem | None = None
     q: FloatArray | None = None
     duration: float = 0.5
@@ -122,16 +124,33 @@ class GivenSubject(Subject):
 def _changed(
     state: State, problem: ImpactProblem, system: PlanarSystem | None, q: FloatArray | None
 ) -> Case:
-    """Return the case in which friction and velocity are those of a state."""
-    friction = dict(zip(problem.contacts, problem.mu.tolist(), strict=True))
-    for name, mu in state.mu:
-        if name not in friction:
-            raise InvalidOption(f"there is no contact {name!r}")
-        friction[name] = mu
+    """Return the case in which friction, restitution and velocity are those of a state."""
+    friction = _coefficients(problem.contacts, problem.mu, state.mu)
+    bounces = _coefficients(problem.contacts, problem.restitution, state.restitution)
     v = problem.v_pre if state.v is None else np.array(state.v)
-    changed = replace(problem, mu=np.array([*friction.values()]), v_pre=v)
-    if system is not None and state.mu:
-        pairs = [replace(x, mu=friction.get(x.name, x.mu)) for x in system.contact_pairs]
-        # Gravity and forces stay; only friction is another.
+    mu, e = (np.array([*each.values()]) for each in (friction, bounces))
+    changed = replace(problem, mu=mu, restitution=e, v_pre=v)
+    if system is not None and (state.mu or state.restitution):
+        pairs = [
+            replace(
+                x,
+                mu=friction.get(x.name, x.mu),
+                restitution=bounces.get(x.name, x.restitution),
+            )
+            for x in system.contact_pairs
+        ]
+        # Gravity and forces stay; only coefficients are others.
         system = PlanarSystem(system.bodies, pairs, gravity=system.gravity, inputs=system.inputs)
-    return Case(state, changed, problem.mu, problem.v_pre, system, q)
+    return Case(state, changed, problem.mu, problem.v_pre, problem.restitution, system, q)
+
+
+def _coefficients(
+    names_: tuple[str, ...], own: FloatArray, given: tuple[tuple[str, float], ...]
+) -> dict[str, float]:
+    """Return a coefficient for each contact by its name, where those given replace its own."""
+    found = dict(zip(names_, own.tolist(), strict=True))
+    for name, x in given:
+        if name not in found:
+            raise InvalidOption(f"there is no contact {name!r}")
+        found[name] = x
+    return found

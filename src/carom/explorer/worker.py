@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import signal
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Any
 
 from carom.explorer.messages import Request
 from carom.explorer.subjects import Subject
+from carom.processes import deaf_to_ctrl_c
 
 STARTING = 120.0
 """Time that a new process may take to import what it needs [s]."""
@@ -30,10 +30,11 @@ Subjects = Mapping[str, Subject]
 
 def work(connection: Connection, subjects: Subjects, budget: float) -> None:
     """Answer requests until the other end is closed; the process's main function."""
-    # Ctrl-C in a terminal reaches all processes, but the server alone decides when to end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from carom.explorer.answers import Answers
+    from carom.kernels.jit import compile_at_once
 
+    # With the first request, which may take its time, and not in the middle of a drag.
+    compile_at_once()
     answers = Answers(subjects, budget)
     with suppress(EOFError, OSError):
         connection.send(None)
@@ -77,7 +78,8 @@ class Worker:
         self._connection, theirs = context.Pipe()
         arguments = (theirs, *self._arguments)
         self._process = context.Process(target=work, args=arguments, daemon=True)
-        self._process.start()
+        with deaf_to_ctrl_c():
+            self._process.start()
         # Only the process holds its end now, so that its death ends our reading.
         theirs.close()
         self._inbox = asyncio.Queue()

@@ -5,12 +5,14 @@ function setDragging(value) {
   if (!value) ask();
 }
 
-function slider({ key, label, unit, low, high, steps, own, value, set, reset }) {
+function slider({ key, label, unit, low, high, steps, own, value, moves, set, reset }) {
   const id = `control-${key}`;
   const range = make("input", { type: "range", id, min: low, max: high, step: steps ? (high - low) / steps : "any" });
-  const field = make("input", { type: "number", step: "any", "aria-label": `${label}${unit ? ` in ${unit}` : ""}` });
+  // The field steps by a two-hundredth of the range, with Shift by a tenth of that: thresholds lie between pixels.
+  const fine = niceStep(high - low, 200);
+  const field = make("input", { type: "number", step: fine, title: "Up and down keys change it in small steps, with Shift in smaller ones", "aria-label": `${label}${unit ? ` in ${unit}` : ""}` });
   const back = make("button", { title: `Reset to ${show(own)}`, "aria-label": `Reset ${label}` }, "↺");
-  const row = make("div", { class: "control", "data-key": key }, make("label", { for: id }, label), range, field, make("span", { class: "unit" }, unit), back);
+  const row = make("div", { class: "control", "data-key": key, "data-moves": Boolean(moves) }, make("label", { for: id }, label), range, field, make("span", { class: "unit" }, unit), back);
   range.addEventListener("pointerdown", () => { dragging = true; });
   for (const kind of ["pointerup", "pointercancel", "change"]) range.addEventListener(kind, () => { if (dragging) setDragging(false); });
   range.addEventListener("input", () => {
@@ -18,11 +20,14 @@ function slider({ key, label, unit, low, high, steps, own, value, set, reset }) 
     refresh(x);
     set(x);
   });
-  field.addEventListener("change", () => {
-    const x = Number(field.value);
-    const good = field.value.trim() !== "" && Number.isFinite(x) && Math.abs(x) <= 1e9;
-    field.classList.toggle("wrong", !good);
-    if (good) { refresh(x); set(x); }
+  field.addEventListener("change", () => takeNumber(field, (x) => { refresh(x); set(x); }));
+  field.addEventListener("keydown", (event) => {
+    const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (!way || steps) return;
+    event.preventDefault();
+    const x = Number((Number(field.value) + way * fine * (event.shiftKey ? 0.1 : 1)).toPrecision(6));
+    field.value = String(x);
+    takeNumber(field, (number) => { refresh(number); set(number); });
   });
   back.addEventListener("click", () => { refresh(row.own); reset(); });
   function refresh(x) {
@@ -37,12 +42,25 @@ function slider({ key, label, unit, low, high, steps, own, value, set, reset }) 
   return row;
 }
 
+// Use what is typed if it is a number; else say so, and dim what is shown, which is of another state.
+function takeNumber(field, use) {
+  const x = Number(field.value);
+  const good = field.value.trim() !== "" && Number.isFinite(x) && Math.abs(x) <= LARGEST;
+  field.classList.toggle("wrong", !good);
+  field.setAttribute("aria-invalid", String(!good));
+  setStale(!good);
+  if (good) use(x); else toast("Expected a number; what you see is the last state.");
+}
+
+// Whether what is on the right is not what the controls say.
+function setStale(value) { $("right").classList.toggle("stale", value); }
+
 // Sliders of the scene's parameters exist as soon as the subject is known.
 function buildParameters() {
   const box = $("parameters");
   const rows = subjectNow().controls.map((control) => slider({
     key: control.key, label: control.label, unit: control.unit, low: control.low, high: control.high, steps: control.steps,
-    own: control.default, value: state.parameters[control.key] ?? control.default,
+    own: control.default, value: state.parameters[control.key] ?? control.default, moves: control.moves,
     set: (x) => change(() => { state.parameters[control.key] = x; if (control.moves) state.v = null; }),
     reset: () => change(() => { delete state.parameters[control.key]; if (control.moves) state.v = null; }),
   }));
@@ -59,16 +77,17 @@ function buildOthers() {
     set: (x) => change(() => { state.mu[name] = x; }),
     reset: () => change(() => { delete state.mu[name]; }),
   })));
+  const restitution = $("restitution");
+  restitution.replaceChildren(restitution.querySelector("legend"), ...scene.contacts.map((name, i) => slider({
+    key: `e.${name}`, label: `at ${name}`, unit: "", low: 0, high: 1, own: scene.ownRestitution[i], value: scene.restitution[i],
+    set: (x) => change(() => { state.restitution[name] = x; }),
+    reset: () => change(() => { delete state.restitution[name]; }),
+  })));
   const velocity = $("velocity");
   velocity.replaceChildren(velocity.querySelector("legend"), ...scene.names.map(({ word, unit }, k) => {
     const field = make("input", { type: "number", step: "any", id: `v-${k}`, "data-velocity": k });
     const back = make("button", { title: "Reset the velocity", "aria-label": `Reset ${word}` }, "↺");
-    field.addEventListener("change", () => {
-      const x = Number(field.value);
-      const good = field.value.trim() !== "" && Number.isFinite(x) && Math.abs(x) <= 1e9;
-      field.classList.toggle("wrong", !good);
-      if (good) change(() => { state.v = shown.scene.v.map((old, i) => (i === k ? x : old)); });
-    });
+    field.addEventListener("change", () => takeNumber(field, (x) => change(() => { state.v = shown.scene.v.map((old, i) => (i === k ? x : old)); })));
     back.addEventListener("click", () => change(() => {
       const v = shown.scene.v.map((old, i) => (i === k ? shown.scene.ownV[i] : old));
       state.v = v.every((x, i) => x === shown.scene.ownV[i]) ? null : v;
@@ -84,10 +103,19 @@ function refreshOthers() {
   const { scene } = shown;
   if ($("friction").dataset.key !== othersKey()) buildOthers();
   document.querySelectorAll("#friction .control").forEach((row, i) => { row.own = scene.ownMu[i]; row.refresh(scene.mu[i]); });
+  document.querySelectorAll("#restitution .control").forEach((row, i) => { row.own = scene.ownRestitution[i]; row.refresh(scene.restitution[i]); });
   document.querySelectorAll("#velocity .control").forEach((row, k) => {
     const field = row.querySelector("input");
     if (document.activeElement !== field) field.value = String(Number(scene.v[k].toPrecision(6)));
     row.querySelector("button").disabled = scene.v[k] === scene.ownV[k];
+  });
+}
+
+// A velocity that was dragged or typed takes the place of what these sliders say.
+function markOverridden() {
+  document.querySelectorAll("#parameters .control[data-moves]").forEach((row) => {
+    row.classList.toggle("overridden", Boolean(state.v));
+    row.title = state.v ? "The velocity before the impact was given otherwise; moving this slider takes it back" : "";
   });
 }
 
@@ -96,35 +124,52 @@ function applyState() {
   $("description").textContent = subjectNow().description;
   document.title = `${state.subject} – carom explorer`;
   Object.assign(shown, { scene: null, samples: null, exact: null, extremes: null, outcome: null, motion: null, failed: null });
+  // What was asked before is about something else.
+  shown.number = number + 1;
   for (const range of Object.values(sceneView)) range.low = null;
   planeViews.clear();
   stopMotion();
   buildParameters();
   drawOutcome();
+  isApplied = true;
   ask();
 }
 
+function startAfresh() {
+  state = ownState(state.subject);
+  pinned = null;
+  applyState();
+}
+
 handlers.hello = (answer) => {
-  const again = hello !== null;
   hello = answer;
   $("subject").replaceChildren(...hello.subjects.map((each) => make("option", { value: each.name }, each.name)));
-  if (!again || !hello.subjects.some((each) => each.name === state.subject)) [state, pinned] = decodeState(location.hash);
-  if (again) { $("subject").value = state.subject; ask(); } else applyState();
+  if (!hello.subjects.some((each) => each.name === state?.subject)) {
+    [state, pinned] = decodeState(location.hash);
+    isApplied = false;
+  }
+  if (!tapes) setStatus("wait", "starting …");
+  if (isApplied) { $("subject").value = state.subject; ask(); } else applyState();
 };
 handlers.compiling = (answer) => {
   if (answer.of === "set") setStatus("wait", "compiling, once …");
   if (answer.of === "motion") $("motion-note").textContent = "compiling, once: this may take half a minute …";
 };
 const HINT = "Drag the tip of a green arrow: the velocity before the impact.";
+const isLate = (answer) => answer.number < shown.number;
 handlers.scene = (answer) => {
+  if (isLate(answer)) return;
   shown.scene = answer;
   shown.number = answer.number;
   shown.failed = null;
+  setStale(false);
   $("scene-hint").textContent = answer.drawing && !tapes ? HINT : "";
   refreshOthers();
+  markOverridden();
   if (!player.motion) drawScene();
 };
 handlers.samples = (answer) => {
+  if (isLate(answer)) return;
   if (answer.data) {
     const bytes = Uint8Array.from(atob(answer.data), (c) => c.charCodeAt(0));
     answer.values = new Float32Array(bytes.buffer);
@@ -137,6 +182,7 @@ handlers.samples = (answer) => {
   if (!shown.exact?.polygons) { drawPlanes(); drawEndings(); drawBounds(); drawFacts(); }
 };
 handlers.exact = (answer) => {
+  if (isLate(answer)) return;
   shown.exact = answer;
   if (shown.extremes && shown.extremes.number < answer.number) shown.extremes = null;
   if (!answer.polygons) setStatus("partial", "samples only");
@@ -150,11 +196,16 @@ handlers.exact = (answer) => {
   requestAnimationFrame(() => answered(answer.number, answer.complete));
   if (pinned && !shown.outcome) askOutcome({ v: pinned });
 };
-handlers.extremes = (answer) => { shown.extremes = answer; if (shown.scene) drawBounds(); };
+handlers.extremes = (answer) => {
+  // They take their time: meanwhile another state may be on the screen.
+  if (isLate(answer)) return;
+  shown.extremes = answer;
+  if (shown.scene) { drawPlanes(); drawBounds(); }
+};
 handlers.outcome = (answer) => {
   outcomeBusy = false;
   if (outcomeNext) { const next = outcomeNext; outcomeNext = null; askOutcome(next, wanted?.pin); return; }
-  if (answer.number < shown.number || wanted === null) return;
+  if (isLate(answer) || wanted === null) return;
   shown.outcome = answer;
   if (wanted.pin) { pinned = answer.v; writeUrl(); }
   if (!player.motion) drawScene();
@@ -163,13 +214,25 @@ handlers.outcome = (answer) => {
   drawOutcome();
   if (wanted.pin) { wanted = { pin: false }; playOutcome(); }
 };
-handlers.motion = startMotion;
+handlers.motion = (answer) => { if (answer.number === player.asked) startMotion(answer); };
 handlers.failed = (answer) => {
-  if (answer.of === "outcome") { outcomeBusy = false; return; }
-  if (answer.of === "motion") { $("motion-note").textContent = answer.message; return; }
-  if (answer.of === "extremes") return;
+  if (answer.of === "outcome") {
+    outcomeBusy = false;
+    // An outcome that the address names may be none of this impact.
+    if (outcomeNext) { const next = outcomeNext; outcomeNext = null; askOutcome(next, wanted?.pin); } else pinned = shown.outcome?.v ?? null;
+    return;
+  }
+  if (answer.of === "motion") { if (answer.number === player.asked) $("motion-note").textContent = answer.message; return; }
+  if (answer.of === "extremes" || isLate(answer)) return;
+  if (!shown.scene && !answer.cut && !isOwn(state)) {
+    // There are no controls yet to mend what the address says.
+    toast(`${answer.message}. ${state.subject} is shown as it is by default.`);
+    startAfresh();
+    return;
+  }
   setStatus("partial", answer.cut ? "cut" : "not possible");
   shown.failed = answer;
+  setStale(true);
   const kept = shown.exact ? " What you see is the last state that was possible." : "";
   $("scene-hint").textContent = `${answer.message}.${kept}`;
   answered(answer.number);
@@ -198,15 +261,10 @@ function unpin() {
 }
 
 $("subject").addEventListener("change", () => {
-  state = { subject: $("subject").value, parameters: {}, mu: {}, v: null, axes: null };
-  pinned = null;
-  applyState();
+  state.subject = $("subject").value;
+  startAfresh();
 });
-$("reset-all").addEventListener("click", () => {
-  state = { subject: state.subject, parameters: {}, mu: {}, v: null, axes: null };
-  pinned = null;
-  applyState();
-});
+$("reset-all").addEventListener("click", startAfresh);
 window.addEventListener("hashchange", () => {
   if (!hello || location.hash === encodeState()) return;
   [state, pinned] = decodeState(location.hash);

@@ -77,8 +77,9 @@ function planeContent([i, j]) {
   const vertices = exact?.number === scene.number ? exact.vertices ?? [] : [];
   for (const each of vertices) marks.push({ ...each, p: pick(each.at), kind: "vertex" });
   if (layers.classical) {
-    scene.sequential.forEach((each, k) => marks.push({ ...each, p: pick(each.at), kind: "sequential", order: k }));
-    for (const each of scene.simultaneous) marks.push({ ...each, p: pick(each.at), kind: "together" });
+    const outside = exact?.number === scene.number ? exact.outside : null;
+    scene.sequential.forEach((each, k) => marks.push({ ...each, p: pick(each.at), kind: "sequential", order: k, outside: outside?.sequential[k] }));
+    scene.simultaneous.forEach((each, k) => marks.push({ ...each, p: pick(each.at), kind: "together", outside: outside?.simultaneous[k] }));
   }
   const dots = [];
   if (samples?.values) {
@@ -114,6 +115,7 @@ function drawPlane(figure, plane, large) {
   drawAxes(layer, figure.map, plane, large);
   const inner = clipped(layer, figure.map);
   drawSet(inner, figure.map, content);
+  drawExtremes(inner, figure.map, plane);
   drawWay(inner, figure.map, plane);
   drawMarks(inner, figure.map, content, large);
   svg.replaceChildren(layer);
@@ -165,15 +167,29 @@ function drawSet(layer, { X, Y }, content) {
   }
 }
 
+// What is reached and what is proved, where the set is not known: its extremes lie between the two.
+function drawExtremes(layer, { X, Y }, [i, j]) {
+  if (!shown.extremes || shown.exact?.complete) return;
+  const rows = shown.extremes.table.flat();
+  if (!rows[i] || !rows[j]) return;
+  ["reached", "proved"].forEach((kind, k) => {
+    const [[x0, x1], [y0, y1]] = [rows[i], rows[j]].map(([low, high]) => [low[k], high[k]]);
+    if ([x0, x1, y0, y1].includes(null)) return;
+    // Rounding may put a least value above the largest.
+    draw(layer, "rect", { class: `extremes ${kind}`, x: X(x0), y: Y(y1), width: Math.max(0, X(x1) - X(x0)), height: Math.max(0, Y(y0) - Y(y1)) });
+  });
+}
+
 function drawMarks(layer, { X, Y }, { before, marks }, large) {
   draw(layer, "path", { class: "before", d: MARKS.before(X(before[0]), Y(before[1])) });
-  for (const { p, kind, order, label } of marks) {
+  for (const { p, kind, order, label, outside } of marks) {
     const [x, y] = [X(p[0]), Y(p[1])];
+    const hollow = outside ? " outside" : "";
     if (kind === "vertex") draw(layer, "circle", { class: "vertex", cx: x, cy: y, r: 4 });
-    else if (kind === "together") draw(layer, "path", { class: "together", d: MARKS.together(x, y) });
+    else if (kind === "together") draw(layer, "path", { class: `together${hollow}`, d: MARKS.together(x, y) });
     else {
       const second = order % 2 === 1;
-      draw(layer, "path", { class: `sequential${second ? " second" : ""}`, d: MARKS[second ? "second" : "first"](x, y) });
+      draw(layer, "path", { class: `sequential${second ? " second" : ""}${hollow}`, d: MARKS[second ? "second" : "first"](x, y) });
       if (large && marks.filter((m) => m.kind === "sequential").length < 5) draw(layer, "text", { class: "name", x: x + 10, y: y - 8 }, label);
     }
   }

@@ -1,6 +1,7 @@
 // Playing the motion that follows an outcome.
 
-const player = { motion: null, time: 0, playing: false, last: null };
+// `asked` is the number of the request whose motion is waited for.
+const player = { motion: null, time: 0, playing: false, last: null, asked: null };
 
 function playOutcome() {
   if (!shown.outcome || !shown.scene.drawing || tapes) return;
@@ -8,7 +9,7 @@ function playOutcome() {
   writeUrl();
   $("player").hidden = false;
   $("motion-note").textContent = "computing the motion …";
-  send({ kind: "motion", v: shown.outcome.v });
+  player.asked = send({ kind: "motion", v: shown.outcome.v });
   drawOutcome();
 }
 
@@ -54,6 +55,7 @@ function drawMotion() {
 }
 
 function stopMotion() {
+  player.asked = null;
   if (!player.motion && $("player").hidden) return;
   player.motion = null;
   shown.motion = null;

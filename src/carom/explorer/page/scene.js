@@ -150,7 +150,7 @@ function pushBody(i, velocity) {
   const body = shown.scene.drawing.bodies[i];
   const [dx, dy] = [velocity[0] - body.velocity[0], velocity[1] - body.velocity[1]];
   const v = shown.scene.v.map((x, k) => x + body.push[k][0] * dx + body.push[k][1] * dy);
-  const tidy = (x) => Number(x.toPrecision(6));
+  const tidy = (x) => Math.max(-LARGEST, Math.min(LARGEST, Number(x.toPrecision(6))));
   change(() => { state.v = v.map((x) => (Math.abs(x) < 1e-12 ? 0 : tidy(x))); });
 }
 

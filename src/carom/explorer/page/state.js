@@ -13,18 +13,29 @@ function encodeState() {
   const words = [`scene=${encodeURIComponent(state.subject)}`];
   for (const [key, x] of Object.entries(state.parameters)) words.push(`set.${encodeURIComponent(key)}=${x}`);
   for (const [key, x] of Object.entries(state.mu)) words.push(`mu.${encodeURIComponent(key)}=${x}`);
+  for (const [key, x] of Object.entries(state.restitution)) words.push(`e.${encodeURIComponent(key)}=${x}`);
   if (state.v) words.push(`v=${state.v.join(",")}`);
   if (state.axes) words.push(`axes=${state.axes.join(",")}`);
   if (pinned) words.push(`outcome=${pinned.join(",")}`);
   return `#${words.join("&")}`;
 }
 
-const readNumbers = (text) => text.split(",").map(Number);
-const allFinite = (list) => list.length > 0 && list.length <= 64 && list.every(Number.isFinite);
+// What the server takes; a message beyond it would close the connection.
+const LARGEST = 1e9;
+const MOST_ENTRIES = 64;
+const LONGEST_NAME = 200;
+const readNumbers = (text) => text.split(",").map((word) => (word.trim() ? Number(word) : NaN));
+// A number that is none compares as false.
+const allGood = (list) => list.length <= MOST_ENTRIES && list.every((x) => Math.abs(x) <= LARGEST);
+
+// The state that a subject has without changes.
+const ownState = (subject) => ({ subject, parameters: {}, mu: {}, restitution: {}, v: null, axes: null });
+const isEmpty = (changes) => !Object.keys(changes).length;
+const isOwn = (it) => isEmpty(it.parameters) && isEmpty(it.mu) && isEmpty(it.restitution) && !it.v && !it.axes;
 
 function decodeState(hash) {
-  const first = { parameters: {}, mu: {}, v: null, axes: null, ...hello.first };
-  const found = { subject: first.subject, parameters: {}, mu: {}, v: null, axes: null };
+  const first = { ...ownState(null), ...hello.first };
+  const found = ownState(first.subject);
   let outcome = null;
   if (!hash || hash.length < 2) return [structuredClone(first), null];
   for (const part of hash.slice(1).split("&")) {
@@ -34,14 +45,19 @@ function decodeState(hash) {
     catch { continue; }
     const numbers = readNumbers(value);
     if (key === "scene" && hello.subjects.some((each) => each.name === value)) found.subject = value;
-    else if (key.startsWith("set.") && allFinite(numbers)) found.parameters[key.slice(4)] = numbers[0];
-    else if (key.startsWith("mu.") && allFinite(numbers)) found.mu[key.slice(3)] = numbers[0];
-    else if (key === "v" && allFinite(numbers)) found.v = numbers;
-    else if (key === "outcome" && allFinite(numbers)) outcome = numbers;
+    else if (key.startsWith("set.") && allGood(numbers)) found.parameters[key.slice(4)] = numbers[0];
+    else if (key.startsWith("mu.") && allGood(numbers) && isName(key.slice(3), found.mu)) found.mu[key.slice(3)] = numbers[0];
+    else if (key.startsWith("e.") && allGood(numbers) && isName(key.slice(2), found.restitution)) found.restitution[key.slice(2)] = numbers[0];
+    else if (key === "v" && allGood(numbers)) found.v = numbers;
+    else if (key === "outcome" && allGood(numbers)) outcome = numbers;
     else if (key === "axes" && numbers.length === 2 && numbers.every((x) => Number.isInteger(x) && x >= 0 && x < 1000)) found.axes = numbers;
   }
+  const known = hello.subjects.find((each) => each.name === found.subject).controls.map((each) => each.key);
+  found.parameters = Object.fromEntries(Object.entries(found.parameters).filter(([key]) => known.includes(key)));
   return [found, outcome];
 }
+
+const isName = (name, among) => name && name.length <= LONGEST_NAME && Object.keys(among).length < MOST_ENTRIES;
 
 let writeTimer = null;
 function writeUrl() {
@@ -56,6 +72,8 @@ function writeUrl() {
 let socket = null;
 let number = 0;
 const handlers = {};
+const BAD_MESSAGE = 1007;
+let isApplied = false; // whether controls show the state
 const asked = new Map(); // numbers of requests for sets, and when the event happened [ms]
 const latencies = [];
 
@@ -71,6 +89,10 @@ function connect() {
     handlers[answer.type]?.(answer);
   };
   socket.onclose = (event) => {
+    if (event.code === BAD_MESSAGE && state) {
+      // Asked once more, the same would close it once more.
+      [state, pinned, isApplied] = [ownState(state.subject), null, false];
+    }
     setStatus("off", event.reason || "not connected: is carom explore running?");
     asked.clear();
     outcomeBusy = false;

@@ -92,5 +92,5 @@ function toast(text) {
   box.textContent = text;
   box.hidden = false;
   clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => { box.hidden = true; }, 2600);
+  toast.timer = setTimeout(() => { box.hidden = true; }, 1800 + 40 * text.length);
 }

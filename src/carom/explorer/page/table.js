@@ -5,16 +5,16 @@ function drawEndings() {
   const box = $("endings");
   const whole = exact?.polygons && exact.complete;
   const list = whole ? exact.endings : (samples?.kinds ?? []).map((kind) => ({ kind }));
-  const key = JSON.stringify([list.map((each) => each.kind), whole]);
+  const key = JSON.stringify([list.map((each) => each.kind), Boolean(whole)]);
   if (box.dataset.key !== key) {
     box.dataset.key = key;
-    // Without an exact set there is no outcome of each kind at hand, so that they are not pressed.
-    const chip = (each, k) => (whole ? make("button", { "data-ending": k, "aria-pressed": "false" }, each.kind) : make("span", { class: "chip" }, each.kind));
-    box.replaceChildren(...list.map(chip));
+    box.classList.toggle("sampled", !whole);
+    box.replaceChildren(...list.map((each) => make("button", { "aria-pressed": "false" }, each.kind)));
     if (!whole && list.length) box.append(make("span", { class: "some" }, "seen in samples; there may be more"));
     if (!list.length) box.append(make("span", { class: "some" }, "–"));
     box.querySelectorAll("button").forEach((button) => {
-      const here = () => shown.exact?.endings?.[Number(button.dataset.ending)];
+      // While something is dragged, samples come without an outcome of each kind.
+      const here = () => (shown.exact?.complete ? shown.exact : shown.samples)?.endings?.find((each) => each.kind === button.textContent);
       button.addEventListener("pointerenter", () => { if (!pinned && here()) askOutcome({ v: here().v }); });
       button.addEventListener("focus", () => { if (!pinned && here()) askOutcome({ v: here().v }); });
       button.addEventListener("pointerleave", () => { if (!pinned) closeOutcome(); });
@@ -117,7 +117,11 @@ function drawLegend() {
     item(mark("before", "before"), "before the impact"),
     item(sign((svg) => draw(svg, "rect", { class: "set", x: 3, y: 4, width: 14, height: 12 })), make("span", { id: "set-meaning" }, "every outcome (exact)")),
     toggle("samples", sign((svg) => draw(svg, "path", { class: "samples", d: "M5 6h0M13 9h0M8 14h0" })), "samples"),
-    toggle("classical", mark("together", "together"), "all at once ", mark("sequential", "first"), mark("sequential second", "second"), "one after the other (classical laws)"),
+    toggle("classical", mark("together", "together"), "all at once ", mark("sequential", "first"), mark("sequential second", "second"), "one after the other (classical laws; ", mark("sequential outside", "first"), "hollow: not in the set)"),
+    record ? "" : item(sign((svg) => {
+      draw(svg, "rect", { class: "extremes proved", x: 2, y: 3, width: 16, height: 14 });
+      draw(svg, "rect", { class: "extremes reached", x: 6, y: 7, width: 8, height: 7 });
+    }), make("span", { title: "Drawn where the set is not exact: extremes lie between the two" }, "reached (inside) and proved (outside)")),
     item(sign((svg) => draw(svg, "path", { class: "way", d: "M3 16L9 6L17 9" })), "way to the outcome"),
   );
 }
