@@ -13,10 +13,12 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Event, Thread
 
 import numpy as np
 
@@ -117,6 +119,36 @@ def throughput() -> None:
             print(f"{other.name}: {len(same)} of {len(names)} units have the same bytes", *rest)
 
 
+def shared_memory(process: str) -> int:
+    """Return the memory of a process and of all its children, shared pages once [kB]."""
+    folder = Path("/proc") / process
+    try:
+        lines = (folder / "smaps_rollup").read_text().splitlines()
+        children = [each.read_text().split() for each in folder.glob("task/*/children")]
+    except OSError:  # It has just ended.
+        return 0
+    own = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return own + sum(shared_memory(child) for each in children for child in each)
+
+
+@contextmanager
+def watched_memory() -> Iterator[list[int]]:
+    """Note the memory of this process and its children now and then."""
+    seen, is_over = [0], Event()
+
+    def watch() -> None:
+        while not is_over.wait(0.5):
+            seen.append(shared_memory(str(os.getpid())))
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        is_over.set()
+        thread.join()
+
+
 def large(out: str = "") -> None:
     """Sweep 10^5 points with exact bounds, and draw them."""
     from carom.plots import sweep_page
@@ -124,19 +156,21 @@ def large(out: str = "") -> None:
     folder = Path(out or tempfile.mkdtemp()) / "large"
     before = seconds_used()
     begin = time.monotonic()
-    data = carom.sweep(
-        problem_of, grid(400, 250), ["contact_bounds", "complete"], out=folder, workers=2
-    )
-    computed = time.monotonic() - begin
-    write_atomically(folder / "summary.html", sweep_page(data).encode())
+    with watched_memory() as memory:
+        data = carom.sweep(
+            problem_of, grid(400, 250), ["contact_bounds", "complete"], out=folder, workers=2
+        )
+        computed = time.monotonic() - begin
+        write_atomically(folder / "summary.html", sweep_page(data).encode())
     complete = int(data.complete.sum())
     rss = [resource.getrusage(w).ru_maxrss / 1024 for w in (resource.RUSAGE_SELF, -1)]
     size = sum(path.stat().st_size for path in (folder / "units").iterdir())
     print(
         f"10^5 points: {computed:.0f} s, page {time.monotonic() - begin - computed:.1f} s more; "
         f"{seconds_used() - before:.0f} s of processor time; {complete:,} complete; memory "
-        f"{rss[0]:.0f} MB of the driver, {rss[1]:.0f} MB of the largest worker; units {size:,} "
-        f"bytes; load {os.getloadavg()[0]:.1f}"
+        f"{rss[0]:.0f} MB of the driver, {rss[1]:.0f} MB of the largest worker, "
+        f"{max(memory) / 1024:.0f} MB of all with shared pages counted once; "
+        f"units {size:,} bytes; load {os.getloadavg()[0]:.1f}"
     )
 
 

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
 WATCH = 0.5
 """How often a worker looks whether its parent lives [s]."""
+
+
+@contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Start processes inside that Ctrl-C never reaches, not even while they begin.
+
+    A terminal sends Ctrl-C to all processes; the parent alone decides what ends.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    # It would unblock the signal once it has started.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end_with_parent() -> None:

@@ -53,6 +53,11 @@ def largest_lift(outcomes):
     return float(outcomes.contact_bounds()[:, 0, 1].max())
 
 
+def hear_ctrl_c():
+    """Undo what a background job of a shell passes on to its children: it ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def units_of(folder):
     """Return the bytes of every unit by its name."""
     return {path.name: path.read_bytes() for path in sorted((Path(folder) / "units").iterdir())}

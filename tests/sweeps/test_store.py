@@ -48,6 +48,26 @@ def count_computed(monkeypatch):
     return begun
 
 
+@pytest.mark.parametrize("damage", ["gone", "cut", "variable", "sums"])
+def test_a_damaged_result_is_assembled_again(copy, whole, monkeypatch, damage):
+    """Its units are whole, so nothing is computed, and nothing is NaN in silence."""
+    begun = count_computed(monkeypatch)
+    folder = copy / "result.zarr" / "contact_bounds"
+    chunk = min(path for path in folder.iterdir() if not path.name.startswith("."))
+    if damage == "gone":
+        chunk.unlink()
+    elif damage == "cut":
+        chunk.write_bytes(chunk.read_bytes()[:-1])
+    elif damage == "variable":
+        shutil.rmtree(folder)
+    else:
+        (copy / "result.zarr" / ".sums.json").write_text("{")
+    data = carom.sweep(problem_of, **CALL, out=copy)
+    assert begun == []
+    assert np.isfinite(data["contact_bounds"]).all()
+    assert_same(copy, whole)
+
+
 def test_what_is_there_is_not_computed_again(copy, whole, monkeypatch):
     begun = count_computed(monkeypatch)
     carom.sweep(problem_of, **CALL, out=copy)

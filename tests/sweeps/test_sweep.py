@@ -70,6 +70,17 @@ def test_recipe_is_in_the_attributes(data):
     assert data.attrs["reproducible"] == 1
 
 
+def test_restitution_of_a_scene_is_swept_over(tmp_path):
+    """Points whose contacts bounce are sampled; elastic ones without friction keep all energy."""
+    over = {"restitution": [0.5, 1.0]}
+    out = tmp_path / "cradle"
+    data = carom.sweep("newtons-cradle", over, ["energy_kept", "complete"], out=out, workers=1)
+    assert not data.complete.values.any()
+    kept = data.energy_kept
+    np.testing.assert_allclose(kept.sel(restitution=1.0), 1.0, atol=1e-10)
+    assert 0.0 < float(kept.sel(restitution=0.5, side="largest")) < 1.0
+
+
 def test_sampled_points_have_bounds_that_hold(tmp_path):
     """Samples reach less than the exact set, and a proof bounds it."""
     over, law = {"mu": [0.3, 1.0], "speed": 1.0}, ExactOrSampled(max_polyhedra=0, num_samples=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -19,7 +19,7 @@ from typing import Any
 
 from carom import checks
 from carom.errors import CaromError, InvalidOption, MissingExtra
-from carom.processes import end_with_parent
+from carom.processes import deaf_to_ctrl_c, end_with_parent
 from carom.stepping.parallel import available_cores
 from carom.sweeps.units import compute
 
@@ -70,7 +70,7 @@ def on_processes(units: list[int], calls: Calls, workers: int) -> Results:
     while left:
         with _processes(workers) as pool:
             try:
-                for unit, content in on_executor([*left], calls, pool, PER_WORKER * workers):
+                for unit, content in _on_executor([*left], calls, pool, {}, PER_WORKER * workers):
                     del left[unit]
                     crashes = 0
                     yield unit, content
@@ -86,39 +86,48 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     # Forks of a process with threads may hang; new interpreters are the same everywhere.
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(workers, context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(workers, context, initializer=end_with_parent) as pool:
         try:
+            # The first call starts them all.
+            with deaf_to_ctrl_c():
+                pool.submit(os.getpid)
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # They die before their pipes are closed, of which they would complain.
             for process in set(multiprocessing.active_children()) - before:
-                process.terminate()
+                process.kill()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _begin() -> None:
-    """Begin as a worker: end with the parent, which alone hears Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
-def on_executor(units: list[int], calls: Calls, executor: Executor, ahead: int = AHEAD) -> Results:
+def on_executor(units: list[int], calls: Calls, executor: Executor) -> Results:
     """Compute units on an executor, and yield them as they are done."""
     waiting: dict[Future[bytes], int] = {}
-    todo = iter(units)
     try:
-        while True:
-            for unit in todo:
-                waiting[executor.submit(compute, *calls(unit))] = unit
-                if len(waiting) >= ahead:
-                    break
-            if not waiting:
-                return
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(future), future.result()
+        yield from _on_executor(units, calls, executor, waiting, AHEAD)
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _on_executor(
+    units: list[int],
+    calls: Calls,
+    executor: Executor,
+    waiting: dict[Future[bytes], int],
+    ahead: int,
+) -> Results:
+    """Hand out units and yield them; those that wait stay in a dict."""
+    todo = iter(units)
+    while True:
+        for unit in todo:
+            waiting[executor.submit(compute, *calls(unit))] = unit
+            if len(waiting) >= ahead:
+                break
+        if not waiting:
+            return
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(future), future.result()
 
 
 @contextmanager

@@ -26,7 +26,8 @@ class ExactOrSampled(ImpactLaw):
     """Compute the exact set where its search ends within a number of polyhedra, else sample.
 
     Unlike `post_impact_set` it looks at no clock, so that it gives the same set on every machine.
-    In space it samples: exact sets have k friction directions, samples the round cone.
+    In space it samples: exact sets have k friction directions, samples the round cone. It also
+    samples contacts with restitution, of which there is no exact set.
 
     Args:
         max_polyhedra: Maximum number of polyhedra in the exact search; 0 for samples only.
@@ -64,7 +65,7 @@ class ExactOrSampled(ImpactLaw):
             MissingExtra: pplpy is not installed.
         """
         sampled = Routh(num_samples=self.num_samples, seed=self.seed, num_threads=self.num_threads)
-        if problem.num_tangents > 1 or not self.max_polyhedra:
+        if problem.num_tangents > 1 or problem.bounces or not self.max_polyhedra:
             return sampled.resolve(problem)
         exact = RouthExact(max_seconds=math.inf, max_polyhedra=self.max_polyhedra)
         try:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import uuid
+import zlib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ from carom.sweeps import measures
 from carom.sweeps.points import POINT, Points
 from carom.sweeps.store import Store
 from carom.sweeps.units import Table, Unit, check_dims, stack
+
+SUMS = ".sums.json"
+"""File in the result with a checksum of every other file: where one is gone or changed, zarr would
+return NaN, or an error that nobody understands."""
 
 STATUS = "status"
 MISSING, DONE, FAILED = range(3)
@@ -123,6 +128,7 @@ def write_result(store: Store, data: Any) -> None:
     temporary = store.folder / f".{store.result.name}.{uuid.uuid4().hex}.tmp"
     try:
         data.to_zarr(temporary, mode="w", consolidated=True, **form)
+        (temporary / SUMS).write_text(json.dumps(_sums(temporary)))
         _replace(temporary, store.result)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -137,6 +143,21 @@ def _replace(temporary: Path, target: Path) -> None:
         # Another shard was quicker: its result is the same.
         if not target.is_dir():
             raise
+
+
+def is_whole(store: Store) -> bool:
+    """Return whether the result that is kept is what was written."""
+    try:
+        known = json.loads((store.result / SUMS).read_text())
+        return bool(known == _sums(store.result))
+    except (OSError, ValueError):
+        return False
+
+
+def _sums(folder: Path) -> dict[str, int]:
+    """Return a checksum of every file in a folder, but for that of these."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    return {path.relative_to(folder).as_posix(): zlib.crc32(path.read_bytes()) for path in files}
 
 
 def open_result(store: Store) -> Any:

@@ -113,7 +113,7 @@ class Sweep:
         if not self.todo((1, 1)):
             # All is there, so nobody writes any more.
             self.store.remove_temporaries(age=0.0)
-            if not self.store.result.is_dir():
+            if not result.is_whole(self.store):
                 result.write_result(self.store, result.assemble(self.store))
             return result.open_result(self.store)
         return result.assemble(self.store)
