@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import bounces
 import draws
 import end_to_end
 import exact_motions
@@ -207,6 +208,7 @@ def main() -> None:
         text += "\n".join(end_to_end.section()) + "\n"
         text += "\n".join(landing.section()) + "\n"
         text += "\n".join(exact_motions.section()) + "\n"
+        text += "\n".join(bounces.section()) + "\n"
         text += "\n".join(motion.section()) + "\n"
         text += "\n".join(draws.section()) + "\n"
         text += "".join(RESULTS.read_text(encoding="utf-8").partition(BY_HAND)[1:])

@@ -22,7 +22,10 @@ def examples():
     """Return the scripts, each marked with the optional packages that it uses."""
     for path in EXAMPLES:
         code = path.read_text(encoding="utf-8")
-        words = {"ppl": ("RouthExact", "post_impact_set"), "matplotlib": ("carom.plots",)}
+        words = {
+            "ppl": ("RouthExact", "post_impact_set"),
+            "matplotlib": ("carom.plots", "from matplotlib"),
+        }
         needs = [package for package, used in words.items() if any(word in code for word in used)]
         yield pytest.param(path, marks=[pytest.mark.needs(each) for each in needs], id=path.stem)
 
@@ -162,3 +165,28 @@ def test_jammed_box():
     assert (impulse[:2, 0] > 0.1).all()
     np.testing.assert_allclose(example.impact().J.T @ impulse.ravel(), 0.0, atol=CLOSE)
     assert freed.cone.is_pointed
+
+
+def test_newtons_cradle(tmp_path):
+    """All outcomes are on one arc, and springs of every kind are among them."""
+    example = load("newtons_cradle")
+    samples, ends = example.main(str(tmp_path / "cradle.png"))
+    # Momentum and energy leave a circle, and on it only the arc on which nothing approaches.
+    for v in samples.v_post, np.array([*ends.values()]):
+        np.testing.assert_allclose(v.sum(axis=1), 1.0, atol=1e-5)
+        np.testing.assert_allclose((v**2).sum(axis=1), 1.0, atol=1e-5)
+        assert np.diff(v, axis=1).min() > -1e-5
+    np.testing.assert_allclose(ends["simultaneous"], [-1 / 3, 2 / 3, 2 / 3], atol=CLOSE)
+    np.testing.assert_allclose(ends["one after the other"], [0.0, 0.0, 1.0], atol=CLOSE)
+    # Springs as published; those of the law `Compliant` are the equations of motion.
+    known = {
+        "linear springs, A and B alike": [-0.13026, 0.15023, 0.98003],
+        "springs of Hertz": [-0.07095, 0.07640, 0.99455],
+        "A 10 times stiffer than B": example.between_springs(1.0, (10.0, 1.0)),
+        "B 10 times stiffer than A": example.between_springs(1.0, (1.0, 10.0)),
+    }
+    for name, v in known.items():
+        np.testing.assert_allclose(ends[name], v, atol=1e-4)
+    for v in ends.values():
+        assert samples.distance(v) < 1e-3
+    assert (tmp_path / "cradle.png").read_bytes()[1:4] == b"PNG"
