@@ -56,6 +56,20 @@ def test_a_set_is_that_of_the_laws(answers, name):
     assert exact.contains(v, 1e-5).all()
 
 
+@pytest.mark.parametrize("name", SCENES)
+def test_axes_show_what_varies_and_stay_while_friction_changes(answers, name):
+    """The large plane is never one in which all outcomes are one point."""
+    found = ask(answers, "set", State(name))
+    plane = found["scene"]["planes"][0]
+    values = np.frombuffer(base64.b64decode(found["samples"]["data"]), "<f4")
+    spans = np.ptp(values.reshape(found["samples"]["count"], -1), axis=0)
+    widest = spans[: 2 * len(found["scene"]["contacts"])].max()
+    assert spans[list(plane)].max() >= 0.3 * widest
+    contact = found["scene"]["contacts"][0]
+    other = ask(answers, "set", State(name, mu=((contact, 0.3),)))
+    assert other["scene"]["planes"] == found["scene"]["planes"]
+
+
 @pytest.mark.needs("ppl")
 @pytest.mark.parametrize("name", EXACT)
 def test_pointing_finds_an_outcome_and_a_path_to_it(answers, name):

@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ COMPILING = 240.0
 """Time that a stage of the first request of a kind may take, since it may compile kernels [s]."""
 MOST_ORDERED = 4
 """Maximum number of contacts whose every order is followed: of five there are 120."""
+CLEARER = 2.0
+"""How many times wider samples must spread over other velocities than normal ones to show these."""
 REMEMBERED = 16
 """Number of states whose sets are kept, for questions about their outcomes."""
 
@@ -68,6 +71,7 @@ class Answers:
         self._sets: OrderedDict[State, OutcomeSet] = OrderedDict()
         self._pause_until: dict[tuple[int, int], float] = {}
         self._known: set[tuple[str, int, int]] = set()
+        self._usual: dict[str, tuple[int, int]] = {}
 
     def answer(self, request: Request) -> Iterator[Stage]:
         """Yield the stages of an answer; an error of carom is an answer too."""
@@ -107,9 +111,10 @@ class Answers:
         """Yield the scene with samples, then the exact set."""
         problem = case.problem
         # Before anything is shown that cannot be drawn.
-        _rows(case, planes(case)[0])
+        shown = self._planes(case)
+        _rows(case, shown[0])
         code = snippets.of(case, self.subjects[case.state.subject], self.budget)
-        scene = _scene(case)
+        scene = _scene(case, shown)
         yield {"type": "scene", **scene, "snippets": code}
         sampled: OutcomeSet | None = None
         try:
@@ -146,7 +151,7 @@ class Answers:
             self._remember(case.state, outcomes)
         polygons = [
             {"plane": plane, "polygons": [x.tolist() for x in _outlines(outcomes, case, plane)]}
-            for plane in planes(case)
+            for plane in self._planes(case)
         ]
         return {
             "type": "exact",
@@ -207,6 +212,17 @@ class Answers:
             self._remember(case.state, law.resolve(case.problem))
         return self._sets[case.state]
 
+    def _planes(self, case: Case) -> list[tuple[int, int]]:
+        """Return the rows of the large plane, then those of one per contact: slip and normal."""
+        own = _of_contacts(case.problem)
+        if case.state.axes is not None:
+            return [case.state.axes, *own]
+        name = case.state.subject
+        if name not in self._usual:
+            # Of the subject without changes, so that axes stay while something is dragged.
+            self._usual[name] = _usual_axes(self._case(State(name)))
+        return [self._usual[name], *own]
+
     def _remember(self, state: State, outcomes: OutcomeSet) -> None:
         self._sets[state] = outcomes
         self._sets.move_to_end(state)
@@ -214,13 +230,29 @@ class Answers:
             self._sets.popitem(last=False)
 
 
-def planes(case: Case) -> list[tuple[int, int]]:
-    """Return the rows of the large plane, then those of one plane per contact: slip and normal."""
-    m, width = case.problem.num_contacts, 1 + case.problem.num_tangents
-    usual = (0, width) if m > 1 else (1, 0)
-    chosen = case.state.axes or usual
-    own = [(width * i + 1, width * i) for i in range(m)]
-    return [chosen, *own]
+def _of_contacts(problem: ImpactProblem) -> list[tuple[int, int]]:
+    """Return the rows of the slip and the normal velocity of each contact."""
+    width = 1 + problem.num_tangents
+    return [(width * i + 1, width * i) for i in range(problem.num_contacts)]
+
+
+def _usual_axes(case: Case) -> tuple[int, int]:
+    """Return two rows of contacts: the first two normal ones, or those that tell clearly more.
+
+    A contact that cannot leave has the same normal velocity in every outcome.
+    """
+    own = _of_contacts(case.problem)
+    if len(own) == 1:
+        return own[0]
+    usual = own[0][1], own[1][1]
+    try:
+        v = ONE_SAMPLE(LIVE_SAMPLES).resolve(case.problem).v_post
+    except ImpactNotResolved:
+        return usual
+    pairs = [usual, *((x, y) for x, y in combinations(chain(*own), 2) if (x, y) != usual)]
+    areas = [np.linalg.det(np.cov(v @ _rows(case, pair).T, rowvar=False)) for pair in pairs]
+    best = int(np.argmax(areas))
+    return pairs[best] if areas[best] > CLEARER**2 * areas[0] else usual
 
 
 def energy_kept(outcomes: OutcomeSet) -> list[float] | None:
@@ -253,7 +285,7 @@ def _outlines(outcomes: OutcomeSet, case: Case, plane: tuple[int, int]) -> tuple
     return outcomes.project(_rows(case, plane)).polytopes
 
 
-def _scene(case: Case) -> dict[str, Any]:
+def _scene(case: Case, shown: list[tuple[int, int]]) -> dict[str, Any]:
     """Return the impact and its drawing."""
     problem = case.problem
     return {
@@ -270,7 +302,7 @@ def _scene(case: Case) -> dict[str, Any]:
         "before": (case.rows @ problem.v_pre).tolist(),
         "energy": problem.kinetic_energy(problem.v_pre),
         "collides": bool(problem.is_colliding(problem.v_pre)),
-        "planes": planes(case),
+        "planes": shown,
         "drawing": drawings.draw(case),
         "simultaneous": _classical(case, AnitescuPotra()),
         "sequential": _classical(case, Sequential())

@@ -117,7 +117,7 @@ function drawLegend() {
     item(mark("before", "before"), "before the impact"),
     item(sign((svg) => draw(svg, "rect", { class: "set", x: 3, y: 4, width: 14, height: 12 })), make("span", { id: "set-meaning" }, "every outcome (exact)")),
     toggle("samples", sign((svg) => draw(svg, "path", { class: "samples", d: "M5 6h0M13 9h0M8 14h0" })), "samples"),
-    toggle("classical", mark("together", "together"), "all at once ", mark("sequential", "first"), mark("sequential second", "second"), "one after the other (classical laws; ", mark("sequential outside", "first"), "hollow: not in the set)"),
+    toggle("classical", mark("together", "together"), "all at once ", mark("sequential", "first"), mark("sequential second", "second"), "one after the other", item(mark("sequential outside", "first"), "not in the set")),
     record ? "" : item(sign((svg) => {
       draw(svg, "rect", { class: "extremes proved", x: 2, y: 3, width: 16, height: 14 });
       draw(svg, "rect", { class: "extremes reached", x: 6, y: 7, width: 8, height: 7 });
