@@ -15,6 +15,16 @@ SETTLED = 1e-13
 MOST_SWEEPS = 2000
 """Sweeps over contacts that share one support converge by a constant factor each."""
 
+MOST_LEAPS, PAUSE = 60, 20
+"""Where supports are almost one, that factor is almost one: after `MOST_SWEEPS`, as many steps of
+Newton's method lead on at most, each followed by so many sweeps."""
+
+ON_CIRCLE = 1.0 - 1e-9
+"""Friction beyond this share of its limit is on the circle."""
+
+SHORTEST = 1e-9
+"""Share of a step below which it is given up."""
+
 
 @lean
 def disc_minimum(h00, h01, h11, c0, c1, r):
@@ -57,8 +67,8 @@ def disc_minimum(h00, h01, h11, c0, c1, r):
 
 
 @lean
-def solve_discs(A, contacts, count, limit, b, g):
-    """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given; count sweeps.
+def solve_discs(A, contacts, count, limit, b, g, work):
+    """Minimize 1/2 g' A g + b' g over the discs of some contacts, from the g given.
 
     Args:
         A: (c, c) Delassus matrix.
@@ -67,8 +77,20 @@ def solve_discs(A, contacts, count, limit, b, g):
         limit: (m,) radii r_i.
         b: (c,) tangential rates without their friction; only their entries are read.
         g: (c,) friction; only their entries are read and written.
+        work: Record with fields for scratch, as `slip_phase.scratch` describes them.
     """
-    for sweep in range(MOST_SWEEPS):
+    is_settled = _sweep(MOST_SWEEPS, A, contacts, count, limit, b, g)
+    for _ in range(MOST_LEAPS):
+        if is_settled:
+            break
+        _leap(A, contacts, count, limit, b, g, work)
+        is_settled = _sweep(PAUSE, A, contacts, count, limit, b, g)
+
+
+@lean
+def _sweep(most, A, contacts, count, limit, b, g):
+    """Let each contact in turn take its best friction; return whether all have settled."""
+    for _ in range(most):
         change = 0.0
         for x in range(count):
             i = contacts[x]
@@ -88,8 +110,92 @@ def solve_discs(A, contacts, count, limit, b, g):
                 change = max(change, moved / max(size, 1e-300))
             g[p], g[p + 1] = g0, g1
         if change < SETTLED or count == 1:
-            return sweep + 1
-    return MOST_SWEEPS
+            return True
+    return False
+
+
+@lean
+def _leap(A, contacts, count, limit, b, g, work):
+    """Take a step of Newton's method, shortened until it leads down within the discs.
+
+    On a circle with v_i = -x_i g_i, x_i > 0, friction moves along the tangent only, and x_i adds to
+    the curvature.
+    """
+    system, order, step, rate = work.system, work.order, work.past[0], work.stage
+    way0, way1, owner, shift = work.past[2], work.past[3], work.past[4], work.past[5]
+    size = _list_ways(A, contacts, count, limit, b, g, rate, way0, way1, owner, shift)
+    for a in range(size):
+        x = int(owner[a])
+        p = 3 * contacts[x] + 1
+        step[a] = -(way0[a] * rate[2 * x] + way1[a] * rate[2 * x + 1])
+        for o in range(size):
+            q = 3 * contacts[int(owner[o])] + 1
+            system[a, o] = way0[a] * (A[p, q] * way0[o] + A[p, q + 1] * way1[o])
+            system[a, o] += way1[a] * (A[p + 1, q] * way0[o] + A[p + 1, q + 1] * way1[o])
+        system[a, a] += shift[a]
+    rank = factor_semidefinite(system, order, size)
+    solve_semidefinite(system, order, rank, size, step, work.past[1])
+    share = 1.0
+    while share > SHORTEST:
+        for x in range(2 * count):
+            shift[x] = 0.0
+        for a in range(size):
+            x = int(owner[a])
+            shift[2 * x] += share * step[a] * way0[a]
+            shift[2 * x + 1] += share * step[a] * way1[a]
+        if _leads_down(A, contacts, count, limit, g, rate, shift):
+            for x in range(count):
+                p = 3 * contacts[x] + 1
+                g[p] += shift[2 * x]
+                g[p + 1] += shift[2 * x + 1]
+            return
+        share *= 0.5
+
+
+@lean
+def _list_ways(A, contacts, count, limit, b, g, rate, way0, way1, owner, bend):
+    """List the directions in which friction may change; return their number.
+
+    Direction a is (way0, way1) at contact `contacts[owner]`, where a circle adds `bend` to the
+    curvature. `rate` becomes the rates of slip.
+    """
+    size = 0
+    for x in range(count):
+        p, r = 3 * contacts[x] + 1, limit[contacts[x]]
+        for k in range(2):
+            rate[2 * x + k] = b[p + k]
+            for y in range(count):
+                q = 3 * contacts[y] + 1
+                rate[2 * x + k] += A[p + k, q] * g[q] + A[p + k, q + 1] * g[q + 1]
+        pull = -(rate[2 * x] * g[p] + rate[2 * x + 1] * g[p + 1]) / (r * r)
+        is_bent = pull > 0.0 and g[p] * g[p] + g[p + 1] * g[p + 1] > (ON_CIRCLE * r) ** 2
+        for k in range(1 if is_bent else 2):
+            owner[size], bend[size] = x, pull if is_bent else 0.0
+            way0[size] = -g[p + 1] / r if is_bent else 1.0 - k
+            way1[size] = g[p] / r if is_bent else k
+            size += 1
+    return size
+
+
+@lean
+def _leads_down(A, contacts, count, limit, g, rate, shift):
+    """Draw a change of friction back into the discs; return whether it then leads down."""
+    for x in range(count):
+        p, r = 3 * contacts[x] + 1, limit[contacts[x]]
+        g0, g1 = g[p] + shift[2 * x], g[p + 1] + shift[2 * x + 1]
+        size = np.sqrt(g0 * g0 + g1 * g1)
+        if size > r:
+            shift[2 * x], shift[2 * x + 1] = g0 * (r / size) - g[p], g1 * (r / size) - g[p + 1]
+    change = 0.0
+    for x in range(count):
+        p = 3 * contacts[x] + 1
+        for k in range(2):
+            slope = rate[2 * x + k]
+            for y in range(count):
+                q = 3 * contacts[y] + 1
+                slope += 0.5 * (A[p + k, q] * shift[2 * y] + A[p + k, q + 1] * shift[2 * y + 1])
+            change += slope * shift[2 * x + k]
+    return change < 0.0
 
 
 @lean

@@ -111,7 +111,7 @@ def begin_phase(A, mu, work):
             return num_slips, num_starting, num_sticks
         # They cannot all stick: find the friction within its limits, and who slips then.
         fastest = drive_rates(A, num_slips, work)
-        solve_discs(A, work.sticks, num_sticks, work.limit, work.b, work.g)
+        solve_discs(A, work.sticks, num_sticks, work.limit, work.b, work.g, work)
         num_starting = _start_slip(A, fastest, num_slips, num_sticks, work)
         num_sticks -= num_starting
         num_slips += num_starting
