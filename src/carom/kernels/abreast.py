@@ -18,11 +18,11 @@ from carom.kernels.motions import (
     UNFINISHED,
     begin,
     draw_row,
-    goes_on,
     is_physical,
     resume,
 )
 from carom.kernels.plans import LONGEST, join, plan_motion, write
+from carom.kernels.stored import goes_on
 from carom.kernels.stretches import MOST_STRETCHES, follow_stretch
 
 TWO, FOUR = np.int64(2), np.int64(4)

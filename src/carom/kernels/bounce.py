@@ -11,7 +11,7 @@ import numpy as np
 from carom.kernels.bounce_alone import follow_alone
 from carom.kernels.bounce_hold import hold
 from carom.kernels.jit import expanded, inlined
-from carom.kernels.stored import DEAD, PHASE, WHOLE, exchanged, is_pending, log_energies, phase_end
+from carom.kernels.stored import DEAD, PHASE, WHOLE, exchanged, goes_on, log_energies, phase_end
 from carom.kernels.stretch import (
     KEEP_REST,
     approaches,
@@ -73,7 +73,7 @@ def follow_stretch(A, mu, share, aims, work, log, logged):
         log_energies(work, 2 * m, logged[0], log)
         log_piece(s, work, log, logged)
         left -= s
-        is_over = left <= 0.0 or not _goes_on(work)
+        is_over = left <= 0.0 or not goes_on(work)
         if is_over or (has_ended and share < WHOLE and not keeps_rest):
             return OK, event + 1
         if aims and not keeps_rest and not approaches(work):
@@ -160,11 +160,3 @@ def _move(s, size, count, work):
         i = work.acting[each]
         u[2 * i] = u[2 * i] if work.friction[i] > 0.0 else 0.0
     return has_ended
-
-
-@inlined
-def _goes_on(work):
-    for i in range(work.m):
-        if is_pending(work, i):
-            return True
-    return False

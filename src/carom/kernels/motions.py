@@ -12,6 +12,7 @@ from carom.kernels.jit import expanded, inlined
 from carom.kernels.random import bits, halves, two_uniforms
 from carom.kernels.stored import (
     begin_without_energy,
+    goes_on,
     is_pending,
     keep_energies,
     resume_energies,
@@ -100,15 +101,6 @@ def draw_row(key, stretch, mu, plan, r, work):
         plan[r, m + AIMS] = 1.0 if stretch % 4 == 0 else KEEP_REST
         for i in range(m):
             plan[r, i] = 1.0
-
-
-@inlined
-def goes_on(work):
-    """Return whether a contact approaches or stores energy, so that the impact is not over."""
-    for i in range(work.m):
-        if is_pending(work, i):
-            return True
-    return False
 
 
 @inlined

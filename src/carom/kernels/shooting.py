@@ -3,7 +3,8 @@
 import numpy as np
 
 from carom.kernels.jit import inlined, kernel, lean
-from carom.kernels.motions import goes_on, is_physical
+from carom.kernels.motions import is_physical
+from carom.kernels.stored import goes_on
 from carom.kernels.stretches import follow_stretch
 
 MOST_AIMS = 8

@@ -75,6 +75,15 @@ def is_pending(work, i):
     return (work.u[i * work.width] < 0.0) | (work.energy[i] > 0.0)
 
 
+@inlined
+def goes_on(work):
+    """Return whether a contact approaches or stores energy, so that the impact is not over."""
+    for i in range(work.m):
+        if is_pending(work, i):
+            return True
+    return False
+
+
 @where_bouncing(lambda work, share, lot: share)  # noqa: ARG005
 def way_to_end(work, share, lot):  # noqa: ARG001
     """Return a share of the way, or where all of it is to be gone and contacts bounce, which way.
