@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from carom.adapters.engine import Touching, coefficients, tangents
+from carom.adapters.engine import Touching, coefficients
 from carom.errors import InvalidOption
+from carom.systems.half_space import tangents
 
 
 def _turn(axis, angle):

@@ -6,8 +6,8 @@ import pytest
 from scipy.optimize import brentq
 
 import carom
-from carom.adapters.engine import tangents
 from carom.adapters.mujoco import MujocoSystem
+from carom.systems.half_space import tangents
 from tests.reference.mujoco_robots import (
     ROBOTS,
     WIDE,

@@ -84,7 +84,7 @@ def test_contacts_of_pinocchio_move_as_their_rows_say(walker):
 def test_motion_follows_the_velocity_map(table, walker):
     for (system, q), v in ((table, V), (walker, np.linspace(-1.0, 1.0, walker[0].nv))):
         step = 1e-7
-        rate = (system.moved(q, v, step) - system.moved(q, v, -step)) / (2.0 * step)
+        rate = (system.integrate(q, v, step) - system.integrate(q, v, -step)) / (2.0 * step)
         np.testing.assert_allclose(rate, system.velocity_map(q) @ v, atol=1e-6)
 
 

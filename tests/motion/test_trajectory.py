@@ -1,5 +1,6 @@
 """The record of a motion: two clocks, jumps, polynomials."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -260,3 +261,36 @@ def test_step_records_polynomials_exactly(start, length, seed):
 def test_it_is_shown_on_one_line():
     assert len(moved("box-wall").impacts) == 1
     assert repr(moved("box-wall")) == "Trajectory(finished, t = 2 … 2.3 s, 1 impact)"
+
+
+def spatial_motion():
+    """Return a motion in space of two contacts, one step and one impact, made by hand."""
+    layout = Layout(7, 6, 2, 2)
+    rng = np.random.default_rng(4)
+    coefficients = rng.normal(size=(1, 3, layout.size))
+    segment = Segment(np.array([0.0, 0.1]), coefficients, ("free", "sliding"))
+    q, v, impulse = layout.unpack(segment.values(np.array([0.1])))
+    jump = rng.normal(size=impulse[0].shape)
+    impact = Impact(
+        *("collision", 0.1, 0.0, ("b",), np.array([q[0], q[0]]), np.array([v[0], -v[0]])),
+        *(np.array([impulse[0], impulse[0] + jump]), np.array([2.0, 1.0]), (("sticks",),)),
+    )
+    return Trajectory(("a", "b"), layout, (segment, impact), "finished", "", 0)
+
+
+def test_motions_in_space_have_two_tangents(tmp_path):
+    motion = spatial_motion()
+    assert motion.impulse.shape == (4, 2, 3)
+    assert motion.at(t=[0.03]).rate.shape == (1, 2, 3)
+    for ending in ("npz", "json"):
+        motion.save(tmp_path / f"motion.{ending}")
+        again = carom.load(tmp_path / f"motion.{ending}")
+        assert again.layout == motion.layout
+        np.testing.assert_array_equal(again.impulse, motion.impulse)
+    flat = replace(motion.parts[1], impulse=motion.parts[1].impulse[..., :2])
+    with pytest.raises(carom.InvalidOption, match="2 tangents"):
+        replace(motion, parts=(motion.parts[0], flat))
+
+
+def test_layouts_of_older_files_are_planar():
+    assert Layout(3, 3, 2) == Layout(3, 3, 2, 1)

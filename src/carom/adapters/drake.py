@@ -20,7 +20,8 @@ from carom.adapters.half_space import (
     shape_points,
 )
 from carom.errors import InvalidOption, InvalidProblem, MissingExtra
-from carom.typing import FloatArray
+from carom.systems.quaternions import turned
+from carom.typing import ArrayLike, FloatArray
 
 try:
     from pydrake.geometry import Box, Capsule, Role, Sphere
@@ -94,7 +95,7 @@ class DrakeSystem(HalfSpaceSystem):
             self._context.SetTimeStateAndParametersFrom(context)
         self._frames = [_frame(plant, name) for name in self._frame_names]
         self._quaternions = [
-            joint.position_start()
+            (joint.position_start(), joint.velocity_start())
             for joint in _joints(plant)
             if joint.type_name() == "quaternion_floating"
         ]
@@ -125,6 +126,19 @@ class DrakeSystem(HalfSpaceSystem):
         start = int(self._plant.get_body(bases[0]).floating_velocities_start_in_v())
         return slice(start, start + 6)
 
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
+        """Return the configuration (nq,) that a constant velocity leads to in a duration [s].
+
+        Quaternions turn in closed form; other joints, whose coordinates mostly change at constant
+        rates, by the midpoint rule.
+        """
+        at, turn = self._checked(q), duration * np.asarray(v, dtype=np.float64)
+        half = self._normalized(at + 0.5 * (self._velocity_map(at) @ turn))
+        end = at + self._velocity_map(half) @ turn
+        for start, column in self._quaternions:
+            end[start : start + 4] = turned(at[start : start + 4], turn[column : column + 3])
+        return self._normalized(end)
+
     def _velocity_map(self, q: FloatArray) -> FloatArray:
         self._plant.SetPositions(self._context, q)
         return np.asarray(self._plant.MakeVelocityToQDotMap(self._context).toarray())
@@ -135,7 +149,7 @@ class DrakeSystem(HalfSpaceSystem):
 
     def _normalized(self, q: FloatArray) -> FloatArray:
         unit = q.copy()
-        for start in self._quaternions:
+        for start, _ in self._quaternions:
             unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or np.nan
         return unit
 

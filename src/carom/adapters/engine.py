@@ -10,8 +10,6 @@ import numpy as np
 
 from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
-from carom.kernels import point_jacobians
-from carom.kernels.jit import plain
 from carom.problem import ImpactProblem
 from carom.systems.system import Dynamics, OnePassSystem
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -107,15 +105,6 @@ def coefficients(names: Sequence[str], given: Restitution) -> FloatArray:
             raise InvalidOption(f"restitution: no contact is named {name!r}; there are: {words}")
     own = {name: between(f"restitution of {name!r}", e, 0.0, 1.0) for name, e in given.items()}
     return np.array([own.get(name, 0.0) for name in names])
-
-
-def tangents(normal: FloatArray) -> FloatArray:
-    """Return two unit vectors, (2, 3), that make a right-handed frame with a unit normal (3,).
-
-    They are the axes x and y, turned by the shortest turn that takes z to the normal. So they are
-    the same in every engine, and change smoothly with the normal but where it points down.
-    """
-    return np.array(plain(point_jacobians.tangents)(*normal)).reshape(2, 3)
 
 
 class Touching(NamedTuple):

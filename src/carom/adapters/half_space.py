@@ -14,50 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from carom.adapters.engine import EngineSystem, Restitution, coefficients, tangents
+from carom.adapters.engine import EngineSystem, Restitution, coefficients
 from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
+from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
+
+__all__ = ["GROUND", "UNIT", "ContactPoint", "Contacts", "HalfSpace", "HalfSpaceSystem"]
 
 UNIT = 1e-3
 """Largest deviation of a quaternion's entries from those of unit length: integrators drift."""
 TOUCHING = 1e-12
 """Largest gap at which `stand` ends [m]."""
 MOST_STEPS = 50
-
-
-@dataclass(frozen=True, eq=False)
-class HalfSpace:
-    """Hold a half-space that robots touch from outside: ground, or a wall.
-
-    Attributes:
-        point: (3,) a point of its surface [m].
-        normal: (3,) direction out of it; scaled to unit length.
-    """
-
-    point: FloatArray
-    normal: FloatArray
-
-    def __init__(
-        self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)
-    ) -> None:
-        direction = vector("normal", normal, 3)
-        if not direction.any():
-            raise InvalidOption("normal: expected a direction, got zero")
-        # Scaled first: the square of a tiny number is zero.
-        direction /= np.abs(direction).max()
-        object.__setattr__(self, "point", vector("point", point, 3))
-        object.__setattr__(self, "normal", direction / np.linalg.norm(direction))
-
-    @property
-    def tangents(self) -> FloatArray:
-        """Return two unit vectors (2, 3) along the surface; with the normal they are a frame."""
-        return tangents(self.normal)
-
-
-GROUND = HalfSpace()
-"""Flat ground, z <= 0."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -192,12 +192,12 @@ class PinocchioSystem(HalfSpaceSystem):
     def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return the velocities (m, 3) of the points in contact, or of their spheres' centres."""
         # For drawing only, where central differences are more than enough.
-        before, after = (self.contact_places(self.moved(q, v, t)) for t in (-MOMENT, MOMENT))
+        before, after = (self.contact_places(self.integrate(q, v, t)) for t in (-MOMENT, MOMENT))
         return (after - before) / (2.0 * MOMENT)
 
-    def moved(self, q: ArrayLike, v: ArrayLike, seconds: float) -> FloatArray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
         """Return the configuration (nq,) that a constant velocity leads to."""
-        step = seconds * np.asarray(v, dtype=np.float64)
+        step = duration * np.asarray(v, dtype=np.float64)
         return np.asarray(pin.integrate(self._model, self._checked(q), step), dtype=np.float64)
 
     def _place(self, q: ArrayLike) -> None:

@@ -50,7 +50,7 @@ class Drawable(Protocol):
     def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return the velocities (m, 3) of the robot's points in contact [m/s]; NaN if far apart."""
 
-    def moved(self, q: ArrayLike, v: ArrayLike, seconds: float) -> FloatArray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
         """Return the configuration (nq,) that a constant velocity leads to."""
 
 

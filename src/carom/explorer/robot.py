@@ -110,7 +110,7 @@ class Robot:
     def motion(self, v: FloatArray, num: int = FRAMES) -> list[FloatArray]:
         """Return poses (n, 4, 4) of all solids as the robot goes on with a velocity."""
         times = np.linspace(0.0, self.duration(), num)
-        return [self.system.placements(self.system.moved(self.q, v, t)) for t in times]
+        return [self.system.placements(self.system.integrate(self.q, v, t)) for t in times]
 
     def words(self, shown: Shown) -> str:
         """Return what is known of an outcome, as Markdown; names are escaped."""

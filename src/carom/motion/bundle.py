@@ -116,7 +116,7 @@ class Bundle(Saved):
             xarray = import_module("xarray")
         except ImportError as error:
             raise MissingExtra('to_xarray needs xarray: pip install "carom[tables]"') from error
-        (nq, nv, _), system = self.trajectories[0].layout, self.trajectories[0].system
+        (nq, nv, *_), system = self.trajectories[0].layout, self.trajectories[0].system
         values = {
             "q": (("motion", "time", "coordinate"), self.q_at(times)),
             "v": (("motion", "time", "velocity"), self.v_at(times)),

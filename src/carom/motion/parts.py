@@ -15,8 +15,12 @@ from carom.typing import FloatArray
 
 KINDS = ("collision", "without collision", "accumulation")
 """What an impact may be."""
-MODES = ("free", "sticking", "sliding +", "sliding -", "closed")
-"""What a contact may do between impacts, in the order of the kernels' numbers."""
+MODES = ("free", "sticking", "sliding +", "sliding -", "closed", "sliding")
+"""What a contact may do between impacts, in the order of the kernels' numbers; "sliding" in space,
+where the direction is that of the friction."""
+
+QUADRATIC = 3
+"""Number of coefficients of a parabola, which records a time step."""
 
 _KNOWN_MODES = frozenset(MODES)
 
@@ -29,8 +33,8 @@ class States(NamedTuple):
         s: (n,) the paper's parameter.
         q: (n, nq) configurations.
         v: (n, nv) velocities.
-        impulse: (n, m, 2) contact impulses accrued since the start, normal first [N s].
-        rate: (n, m, 2) how fast they accrue, by s in an impact and by t elsewhere.
+        impulse: (n, m, 1 + d) contact impulses accrued since the start, normal first [N s].
+        rate: (n, m, 1 + d) how fast they accrue, by s in an impact and by t elsewhere.
     """
 
     t: FloatArray
@@ -42,24 +46,38 @@ class States(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Describe how q, v and impulses are packed into one vector."""
+    """Describe how q, v and impulses are packed into one vector.
+
+    Attributes:
+        nq: Number of configuration coordinates.
+        nv: Number of velocities.
+        num_contacts: Number m of contacts.
+        num_tangents: Number d of tangents of each contact, 1 in the plane and 2 in space.
+    """
 
     nq: int
     nv: int
     num_contacts: int
+    num_tangents: int = 1
+
+    @property
+    def width(self) -> int:
+        """Return the number of impulses of a contact, 1 + d."""
+        return 1 + self.num_tangents
 
     @property
     def size(self) -> int:
         """Return the length of the vector."""
-        return self.nq + self.nv + 2 * self.num_contacts
+        return self.nq + self.nv + self.width * self.num_contacts
 
     def unpack(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q (..., nq), v (..., nv) and impulses (..., m, 2) of vectors (..., size)."""
+        """Return q (..., nq), v (..., nv) and impulses (..., m, 1 + d) of vectors (..., size)."""
         nq, end = self.nq, self.nq + self.nv
-        return y[..., :nq], y[..., nq:end], y[..., end:].reshape(*y.shape[:-1], -1, 2)
+        shape = *y.shape[:-1], self.num_contacts, self.width
+        return y[..., :nq], y[..., nq:end], y[..., end:].reshape(shape)
 
     def pack(self, q: FloatArray, v: FloatArray, impulse: FloatArray) -> FloatArray:
-        """Return q, v and impulses (m, 2), normal first [N s], as one vector, (size,)."""
+        """Return q, v and impulses (m, 1 + d), normal first [N s], as one vector, (size,)."""
         return np.concatenate([q, v, impulse.ravel()])
 
 
@@ -69,7 +87,8 @@ class Segment:
 
     Attributes:
         knots: (k + 1,) ends of the integrator's steps [s].
-        coefficients: (k, 8, size) Chebyshev coefficients of q, v and impulses over each step.
+        coefficients: (k, n, size) Chebyshev coefficients of q, v and impulses over each step: 8
+            of an event-driven motion, 3 of one in time steps.
         modes: What each contact does, e.g. "free" or "sticking".
         num_solutions: Number of ways to go on; above 1 is Painleve's indeterminacy, and this one
             was drawn.
@@ -86,7 +105,11 @@ class Segment:
         times = knots.tolist()
         if len(times) < 2 or times != sorted(times):
             raise InvalidOption("knots: expected two or more times, none before the one before it")
-        _shaped("coefficients", self.coefficients, (len(knots) - 1, DEGREE + 1, None))
+        _shaped("coefficients", self.coefficients, (len(knots) - 1, None, None))
+        if (count := self.coefficients.shape[1]) not in (DEGREE + 1, QUADRATIC):
+            raise InvalidOption(
+                f"coefficients: expected {DEGREE + 1} or {QUADRATIC} of each step, got {count}"
+            )
         if not _KNOWN_MODES.issuperset(self.modes):
             for mode in self.modes:
                 checks.choice("modes", mode, MODES)
@@ -110,9 +133,10 @@ class Segment:
         x = (2.0 * t - left - right) / width
         if derivative:
             slopes = chebyshev.chebder(self.coefficients, axis=1)[index]
-            basis = chebyshev.chebvander(x, DEGREE - 1) * (2.0 / width)[:, None]
+            basis = chebyshev.chebvander(x, slopes.shape[1] - 1) * (2.0 / width)[:, None]
             return np.einsum("ni,nij->nj", basis, slopes)
-        return np.einsum("ni,nij->nj", chebyshev.chebvander(x, DEGREE), self.coefficients[index])
+        terms = chebyshev.chebvander(x, self.coefficients.shape[1] - 1)
+        return np.einsum("ni,nij->nj", terms, self.coefficients[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +151,8 @@ class Impact:
         contacts: Names of the contacts that touch.
         q: (2, nq) configuration before and after, the same except for an accumulation.
         v: (k + 1, nv) velocities from before to after.
-        impulse: (k + 1, m, 2) impulses accrued since the start of the motion, contact by contact
-            of the system, normal first [N s].
+        impulse: (k + 1, m, 1 + d) impulses accrued since the start of the motion, contact by
+            contact of the system, normal first [N s].
         energy: (2,) energy before and after [J].
         modes: What each touching contact does, step by step.
     """
@@ -151,7 +175,7 @@ class Impact:
         rows = len(self.modes) + 1
         _shaped("q", self.q, (2, None))
         _shaped("v", self.v, (rows, None))
-        _shaped("impulse", self.impulse, (rows, None, 2))
+        _shaped("impulse", self.impulse, (rows, None, None))
         _shaped("energy", self.energy, (2,))
         if {*map(len, self.modes)} - {len(self.contacts)}:
             raise InvalidOption("modes: expected one for each contact that touches, in every step")

@@ -64,7 +64,7 @@ class Trajectory(Saved):
             if not isinstance(text, str):
                 raise InvalidOption(f"{name}: expected text, got {text!r}")
         checks.integer("seed", self.seed, 0)
-        (nq, nv, _), system = self.layout, self.system
+        (nq, nv, *_), system = self.layout, self.system
         expected = (nq, nv, self.contacts)
         if system is not None and (system.nq, system.nv, system.contacts) != expected:
             raise InvalidOption(
@@ -74,7 +74,8 @@ class Trajectory(Saved):
 
     def _check_parts(self) -> None:
         """Refuse parts that do not fit each other or the contacts."""
-        nq, nv, m = self.layout
+        nq, nv, m, d = self.layout
+        checks.integer("num_tangents", d, 1, 2)
         if m != len(self.contacts) or len(set(self.contacts)) != m:
             raise InvalidOption(f"contacts: expected {m} names, got {self.contacts!r}")
         if not self.parts:
@@ -83,14 +84,15 @@ class Trajectory(Saved):
             if isinstance(part, Segment):
                 fits = (len(part.modes), part.coefficients.shape[2]) == (m, self.layout.size)
             elif isinstance(part, Impact):
-                got = (part.q.shape[1], part.v.shape[1], part.impulse.shape[1])
-                fits = got == (nq, nv, m) and set(part.contacts) <= set(self.contacts)
+                got = (part.q.shape[1], part.v.shape[1], *part.impulse.shape[1:])
+                fits = got == (nq, nv, m, 1 + d) and set(part.contacts) <= set(self.contacts)
             else:
                 raise InvalidOption(f"parts: expected segments and impacts, got {part!r}")
             if not fits:
                 raise InvalidOption(
                     f"parts: expected {nq} coordinates, {nv} velocities and contacts "
-                    f"{', '.join(self.contacts)} in each, got others in that at {part.start:g} s"
+                    f"{', '.join(self.contacts)} of {d} tangents in each, got others in that at "
+                    f"{part.start:g} s"
                 )
         for before, after in pairwise(self.parts):
             if before.end != after.start:
@@ -176,7 +178,7 @@ class Trajectory(Saved):
 
     @property
     def impulse(self) -> FloatArray:
-        """Return the contact impulses of `states`, (n, m, 2) [N s]."""
+        """Return the contact impulses of `states`, (n, m, 1 + d) [N s]."""
         return self.states.impulse
 
     @property

@@ -23,6 +23,8 @@ CLOSE = 1500
 """A motion is drawn with about this number of states beside those that it records."""
 CLOCKS = {"t": "time t [s]", "s": "parameter s [s or N s]"}
 _WORDS = {"q": "coordinates", "v": "velocities"}
+_TANGENTS = {1: [("--", "tangential")], 2: [("--", "along tangent 1"), (":", "along tangent 2")]}
+"""How tangential impulses are drawn, by the number of tangents, and what the legend calls them."""
 SHADES = "impacts"
 """Mark of the shades, by which they are found again."""
 FLAT = 1e-3
@@ -156,7 +158,7 @@ def plot_energy(trajectory: Trajectory, ax: Axes) -> Axes:
 
 
 def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
-    """Draw the accrued impulses of all contacts, normal and (dashed) tangential, over time.
+    """Draw the accrued impulses of all contacts, normal and (broken lines) tangential, over time.
 
     Args:
         trajectory: Motion to draw.
@@ -172,13 +174,16 @@ def plot_impulses(trajectory: Trajectory, ax: Axes) -> Axes:
     """
     mark_impacts(trajectory, ax, "t")
     states = all_states(trajectory)
+    words = _TANGENTS[trajectory.layout.num_tangents]
     for i, name in enumerate(trajectory.contacts):
-        normal, tangential = states.impulse[:, i].T
+        normal, *tangential = states.impulse[:, i].T
         ax.plot(states.t, normal, label=style.contact(name), **style.line(i))
-        ax.plot(states.t, tangential, linestyle="--", linewidth=1.0, **style.line(i))
+        for values, (dashes, _) in zip(tangential, words, strict=True):
+            ax.plot(states.t, values, linewidth=1.0, **style.line(i) | {"linestyle": dashes})
     ax.set_ylabel("impulse [N s]")
     if trajectory.contacts:
-        ax.plot([], [], color=style.DARK, linestyle="--", linewidth=1.0, label="tangential")
+        for dashes, word in words:
+            ax.plot([], [], color=style.DARK, linestyle=dashes, linewidth=1.0, label=word)
         ax.legend(frameon=False)
     return ax
 

@@ -1,24 +1,32 @@
-"""Mechanical systems: the abstract one, and planar bodies in joints."""
+"""Mechanical systems: the abstract one, planar bodies in joints, and a body in space."""
 
+from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.planar import GRAVITY, PlanarSystem
 from carom.systems.planar_bodies import FLOATING, Body, Circle, Polygon, Prismatic, Revolute
 from carom.systems.planar_contacts import FLOOR, Disc, DiscContact, HalfPlane, PlaneContact
+from carom.systems.spatial import Box, Cylinder, SpatialBody, Sphere
 from carom.systems.system import Dynamics, System
 
 __all__ = [
     "FLOATING",
     "FLOOR",
     "GRAVITY",
+    "GROUND",
     "Body",
+    "Box",
     "Circle",
+    "Cylinder",
     "Disc",
     "DiscContact",
     "Dynamics",
     "HalfPlane",
+    "HalfSpace",
     "PlanarSystem",
     "PlaneContact",
     "Polygon",
     "Prismatic",
     "Revolute",
+    "SpatialBody",
+    "Sphere",
     "System",
 ]

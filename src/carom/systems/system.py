@@ -162,6 +162,16 @@ class System(ABC):
             _shaped("contact_bias", self.contact_bias(q, rates), (m, -1)),
         )
 
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
+        """Return the configuration (nq,) that a constant velocity leads to in a duration [s].
+
+        That is q + duration Γ(q) v, unless a system overrides it: where q holds a quaternion or
+        another point of a curved space, this has to end in that space, and turn as far as the
+        velocity says.
+        """
+        at = np.asarray(q, dtype=np.float64)
+        return at + duration * (self.velocity_map(at) @ np.asarray(v, dtype=np.float64))
+
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return kinetic plus potential energy [J]."""
         rates = np.asarray(v, dtype=np.float64)

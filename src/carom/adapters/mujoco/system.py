@@ -160,10 +160,10 @@ class MujocoSystem(EngineSystem):
         mujoco.mj_jac(self.model, self._data, J, None, point, body)
         return J @ v
 
-    def moved(self, q: ArrayLike, v: ArrayLike, seconds: float) -> FloatArray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
         """Return the configuration (nq,) that a constant velocity leads to."""
         position = self._checked(q).copy()
-        mujoco.mj_integratePos(self.model, position, np.array(v, dtype=np.float64), seconds)
+        mujoco.mj_integratePos(self.model, position, np.array(v, dtype=np.float64), duration)
         return position
 
     def _velocity_map(self, q: FloatArray) -> FloatArray:

@@ -1,0 +1,302 @@
+"""A rigid body that moves freely in space and touches half-spaces: sphere, box or cylinder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, final
+
+import numpy as np
+
+from carom import checks
+from carom.errors import InvalidProblem
+from carom.systems.half_space import GROUND, HalfSpace
+from carom.systems.quaternions import rotation, turned
+from carom.systems.system import Dynamics, OnePassSystem
+from carom.typing import ArrayLike, FloatArray
+
+Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
+"""Generalized forces (nv,) as a function of t, q and v."""
+
+GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of gravity where nothing else is said [m/s^2]."""
+UNIT = 1e-3
+"""Largest deviation of a quaternion from unit length: integrators drift."""
+UPRIGHT = 1e-12
+"""Share of a normal that a cylinder's cross-section has to see to know its lowest point."""
+
+
+class Lowest(NamedTuple):
+    """Points of a shape that may touch a plane first, in the axes of the body.
+
+    Attributes:
+        points: (c, 3) points of the surface [m].
+        rates: (c, 3) how fast they wander along the surface [m/s].
+    """
+
+    points: FloatArray
+    rates: FloatArray
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball about the centre of mass.
+
+    Attributes:
+        radius: Radius [m].
+
+    Examples:
+        >>> from carom.systems import Sphere
+        >>> Sphere(0.5).inertia(mass=10.0).tolist()
+        [1.0, 1.0, 1.0]
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        checks.positive("radius", self.radius)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what each contact with a plane is called."""
+        return ("",)
+
+    def inertia(self, mass: float) -> FloatArray:
+        """Return the moments of inertia of a solid one, (3,) [kg m^2]."""
+        return np.full(3, 0.4 * mass * self.radius**2)
+
+    def lowest(self, normal: FloatArray, turning: FloatArray) -> Lowest:
+        """Return the lowest point above a plane of some normal (3,), which turns at some rate."""
+        return Lowest(-self.radius * normal[None], -self.radius * turning[None])
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box about the centre of mass, which touches with its corners.
+
+    Attributes:
+        size: (3,) lengths of its sides [m].
+
+    Examples:
+        >>> from carom.systems import Box
+        >>> Box([0.4, 0.25, 0.3]).corners[:2].tolist()
+        [[-0.2, -0.125, -0.15], [0.2, -0.125, -0.15]]
+    """
+
+    size: FloatArray
+
+    def __init__(self, size: ArrayLike) -> None:
+        sides = checks.vector("size", size, 3)
+        for side in sides:
+            checks.positive("size", side)
+        object.__setattr__(self, "size", sides)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what each contact with a plane is called: signs of a corner along the axes."""
+        return tuple(f" ({x}{y}{z})" for z, y, x in product("-+", repeat=3))
+
+    @property
+    def corners(self) -> FloatArray:
+        """Return the corners, (8, 3) [m]."""
+        signs = np.array([(x, y, z) for z, y, x in product((-0.5, 0.5), repeat=3)])
+        return signs * self.size
+
+    def inertia(self, mass: float) -> FloatArray:
+        """Return the moments of inertia of a solid one, (3,) [kg m^2]."""
+        square = self.size**2
+        return np.asarray(mass / 12.0 * (square.sum() - square))
+
+    def lowest(self, normal: FloatArray, turning: FloatArray) -> Lowest:
+        """Return the corners, whichever is lowest."""
+        return Lowest(self.corners, np.zeros((8, 3)))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder about the centre of mass, its axis along z, such as a coin, a wheel or a can.
+
+    It touches with the lowest point of each of its two rims, and with points that are fixed to
+    them: give three or more if it lands or lies flat on an end, where a rim has no lowest point.
+
+    Attributes:
+        radius: Radius [m].
+        height: Length along its axis [m].
+        num_fixed: Number of points fixed to each rim, evenly spaced from the x axis on.
+
+    Examples:
+        A coin that may land on its faces.
+
+        >>> from carom.systems import Cylinder, SpatialBody
+        >>> coin = SpatialBody(Cylinder(0.012, 0.002, num_fixed=3), mass=0.007, mu=0.2)
+        >>> coin.contacts[:4]
+        ('floor (-)', 'floor (-1)', 'floor (-2)', 'floor (-3)')
+    """
+
+    radius: float
+    height: float
+    num_fixed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.positive("radius", self.radius)
+        checks.positive("height", self.height)
+        checks.integer("num_fixed", self.num_fixed, 0)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what each contact with a plane is called, by the end of the axis it is on."""
+        return tuple(
+            f" ({end})" if i == 0 else f" ({end}{i})" for end in "-+" for i in range(self._count)
+        )
+
+    @property
+    def _count(self) -> int:
+        return 1 + self.num_fixed
+
+    def inertia(self, mass: float) -> FloatArray:
+        """Return the moments of inertia of a solid one, (3,) [kg m^2]."""
+        across = mass / 12.0 * (3.0 * self.radius**2 + self.height**2)
+        return np.array([across, across, 0.5 * mass * self.radius**2])
+
+    def lowest(self, normal: FloatArray, turning: FloatArray) -> Lowest:
+        """Return the lowest point of each rim, and those that are fixed to it."""
+        across, rate = np.array([1.0, 0.0]), np.zeros(2)
+        size = float(np.hypot(normal[0], normal[1]))
+        if size > UPRIGHT:
+            across = normal[:2] / size
+            rate = (turning[:2] - across * (across @ turning[:2])) / size
+        angles = 2.0 * np.pi * np.arange(self.num_fixed) / max(1, self.num_fixed)
+        ring = np.column_stack([np.cos(angles), np.sin(angles)])
+        points, rates = np.zeros((2 * self._count, 3)), np.zeros((2 * self._count, 3))
+        for k, height in enumerate((-0.5 * self.height, 0.5 * self.height)):
+            own = slice(k * self._count, (k + 1) * self._count)
+            points[own, :2] = self.radius * np.vstack([-across, ring])
+            points[own, 2] = height
+            rates[k * self._count, :2] = -self.radius * rate
+        return Lowest(points, rates)
+
+
+@final
+class SpatialBody(OnePassSystem):
+    """Describe a rigid body that moves freely in space and touches half-spaces.
+
+    q is the position of the centre of mass and a unit quaternion (w, x, y, z), (7,); v is the
+    velocity of the centre of mass in the world's axes and the angular velocity in those of the
+    body, (6,). MuJoCo's free joint has the same coordinates.
+
+    Args:
+        shape: `Sphere`, `Box` or `Cylinder`, solid, about the centre of mass.
+        mass: Mass [kg].
+        mu: Friction coefficient of all contacts.
+        planes: Half-spaces that it may touch, by their names; flat ground, "floor", if not given.
+        restitution: Coefficient of restitution of all contacts.
+        inertia: (3,) moments of inertia about the axes of the body; those of a solid if not given
+            [kg m^2].
+        gravity: (3,) acceleration of gravity [m/s^2].
+        inputs: Forces (6,) on the velocities, as a function of t, q and v; None for no forces.
+
+    Examples:
+        A box stands on the ground on four of its corners.
+
+        >>> from carom.systems import Box, SpatialBody
+        >>> box = SpatialBody(Box([0.4, 0.25, 0.3]), mass=10.0, mu=0.6)
+        >>> q = [0.0, 0.0, 0.15, 1.0, 0.0, 0.0, 0.0]
+        >>> box.contacts[:2], box.gap(q).round(9).tolist()
+        (('floor (---)', 'floor (+--)'), [0.0, 0.0, 0.0, 0.0, 0.3, 0.3, 0.3, 0.3])
+        >>> box.impact_problem(q, [0.3, 0.1, -1.0, 0.0, 0.0, 0.0]).num_contacts
+        4
+    """
+
+    def __init__(
+        self,
+        shape: Sphere | Box | Cylinder,
+        mass: float,
+        *,
+        mu: float,
+        planes: Mapping[str, HalfSpace] | None = None,
+        restitution: float = 0.0,
+        inertia: ArrayLike | None = None,
+        gravity: ArrayLike = GRAVITY,
+        inputs: Inputs | None = None,
+    ) -> None:
+        if not isinstance(shape, Sphere | Box | Cylinder):
+            raise InvalidProblem(f"shape: expected a Sphere, Box or Cylinder, got {shape!r}")
+        self.shape, self.mass = shape, checks.positive("mass", mass, error=InvalidProblem)
+        self.planes = {"floor": GROUND} if planes is None else dict(planes)
+        self.gravity = checks.vector("gravity", gravity, 3)
+        self.inputs = inputs
+        own = shape.inertia(self.mass) if inertia is None else checks.vector("inertia", inertia, 3)
+        if not (own > 0.0).all():
+            raise InvalidProblem(f"inertia: expected three positive moments, got {own.tolist()}")
+        self.inertia = own
+        names = [f"{plane}{label}" for plane in self.planes for label in shape.labels]
+        friction = checks.positive("mu", mu, or_zero=True)
+        bounce = checks.between("restitution", restitution, 0.0, 1.0)
+        super().__init__(7, 6, names, [friction] * len(names), [bounce] * len(names))
+
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return the same matrix for every `q`, (6, 6)."""
+        return np.diag([self.mass] * 3 + self.inertia.tolist())
+
+    def velocity_map(self, q: ArrayLike) -> FloatArray:
+        """Return Γ(q), (7, 6), so that dq/dt = Γ v."""
+        w, x, y, z = self._checked(q)[3:]
+        gamma = np.zeros((7, 6))
+        gamma[:3, :3] = np.eye(3)
+        gamma[3:, 3:] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+        return gamma
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
+        """Return the configuration (7,) that a constant velocity leads to in a duration [s]."""
+        at, step = self._checked(q), duration * np.asarray(v, dtype=np.float64)
+        return np.concatenate([at[:3] + step[:3], turned(at[3:], step[3:], in_body=True)])
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return -m g·x of gravity [J]."""
+        return -self.mass * float(self.gravity @ self._checked(q)[:3])
+
+    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        at = self._checked(q)
+        rates = np.zeros(6) if v is None else checks.vector("v", v, 6, InvalidProblem)
+        spin = rates[3:]
+        force = np.concatenate([self.mass * self.gravity, -np.cross(spin, self.inertia * spin)])
+        if self.inputs is not None:
+            force += checks.vector("inputs", self.inputs(t, at, rates), 6, InvalidProblem)
+        # Columns are the axes of the body.
+        axes = rotation(at[3:])
+        phi, J, bias = (
+            np.concatenate(parts)
+            for parts in zip(
+                *(self._touch(plane, at[:3], axes, spin) for plane in self.planes.values()),
+                strict=True,
+            )
+        )
+        return Dynamics(self.mass_matrix(at), force, phi, J[:, 0], J[:, 1:], bias)
+
+    def _touch(
+        self, plane: HalfSpace, at: FloatArray, axes: FloatArray, spin: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return gaps (c,), rows (c, 3, 6) and their bias (c, 3) of the contacts with a plane."""
+        frame = np.vstack([plane.normal[None], plane.tangents])
+        own = frame @ axes
+        # Seen from the body, the plane turns the other way round.
+        turning = np.cross(own, spin)
+        found = self.shape.lowest(own[0], turning[0])
+        phi = plane.normal @ (at - plane.point) + found.points @ own[0]
+        arms = np.cross(found.points[:, None], own[None])
+        # How arms change: points wander along the surface, and the plane turns.
+        change = np.cross(found.rates[:, None], own) + np.cross(found.points[:, None], turning)
+        J = np.concatenate([np.broadcast_to(frame, arms.shape), arms], axis=2)
+        return phi, J, change @ spin
+
+    def _checked(self, q: ArrayLike) -> FloatArray:
+        at = checks.vector("q", q, 7, InvalidProblem)
+        length = float(np.sqrt(at[3:] @ at[3:]))
+        if not abs(length - 1.0) <= UNIT:
+            raise InvalidProblem(
+                f"q: expected a quaternion of unit length, got {at[3:].tolist()}; divide it by its "
+                f"length"
+            )
+        at[3:] /= length
+        return at
