@@ -28,7 +28,7 @@ def test_friction_is_the_best_in_its_discs(share, seed):
     m = 3
     work = make_work(m, 3)
     tangents = [3 * i + 1 + k for i in range(m) for k in range(2)]
-    # One change of friction, in which all contacts have a part, moves them by hardly more than none.
+    # One change of friction, in which all contacts have a part, hardly moves them.
     axes = np.linalg.qr(rng.normal(size=(2 * m, 2 * m)))[0]
     sizes = np.append(rng.uniform(0.1, 1.0, 2 * m - 1), share)
     A, b, g = np.zeros((3 * m, 3 * m)), np.zeros(3 * m), np.zeros(3 * m)

@@ -313,6 +313,15 @@ def test_springs_are_motions_of_the_impact(num, power, known):
     assert np.abs(end - v_post).max() < 1e-5
 
 
+@pytest.mark.slow
+def test_a_directed_search_finds_ten_balls_with_springs():
+    """Along where springs lead, all else with the same energy is shorter."""
+    _, v_post = spring_chain(10, 1.5, 200.0)
+    extreme = carom.worst_case(cradle(10), v_post, max_seconds=60.0)
+    published = [-0.0710593, 0.1469234, 0.9859561]
+    assert np.abs(extreme.v_post[[0, 8, 9]] - published).max() < 1e-3
+
+
 def test_blocks_of_other_papers():
     """Siconos' block (LZB, equal stiffness) lies between samples; the phone's order is a path."""
     inertia = (1.0 + 0.25) / 12.0

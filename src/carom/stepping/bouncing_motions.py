@@ -34,8 +34,9 @@ from carom.typing import FloatArray
 NUM_RANDOM = 2**11
 """Number of random motions of one round, if there is time."""
 
-NUM_SEARCHED = 2**11
-"""Number of motions of one search of a round, if there is time."""
+NUM_SEARCHED, MOST_SEARCHED = 2**11, 2**15
+"""Number of motions of one search of a round, if there is time, and what it grows to by doubling
+after rounds in vain: longer searches come closer to the tops that they climb."""
 
 FEWEST = 16
 """The least number of both."""
@@ -68,6 +69,7 @@ class BouncingSearch:
     seed: int = 0
     num_threads: int | None = None
     num_rounds: int = 0
+    num_searched: int = NUM_SEARCHED
     best: list[Bounced | None] = field(default_factory=list)
     _ends: dict[int, Plans] = field(default_factory=dict)
 
@@ -92,6 +94,8 @@ class BouncingSearch:
             before = self.values
             self._round(deadline, seconds)
             idle = 0 if (self.values > before + GAIN * scale).any() else idle + 1
+            if idle:
+                self.num_searched = min(2 * self.num_searched, MOST_SEARCHED)
             if time.monotonic() > deadline:
                 return
 
@@ -133,7 +137,7 @@ class BouncingSearch:
                     break
                 self._keep(exact.record(int(number), int(events[number])))
         numbers = self.open
-        count = _between(room / max(len(numbers), 1), NUM_SEARCHED)
+        count = _between(room / max(len(numbers), 1), self.num_searched)
         found: dict[int, Population] = {}
 
         def search(k: int) -> int:
