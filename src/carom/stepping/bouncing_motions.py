@@ -26,7 +26,14 @@ from carom.stepping.extreme_motions import (
     SMALL,
     TIMED,
 )
-from carom.stepping.motions import MotionSampler, Plans, Population, best_motions, distinct
+from carom.stepping.motions import (
+    MotionSampler,
+    Plans,
+    Population,
+    best_motions,
+    distinct,
+    round_seed,
+)
 from carom.stepping.parallel import available_cores, empty_results, in_parallel
 from carom.stepping.replay import replay
 from carom.typing import FloatArray
@@ -118,8 +125,7 @@ class BouncingSearch:
         return [int(k) for k in distinct(self.objectives) if is_open[k]]
 
     def _sampler(self, num_random: int) -> MotionSampler:
-        # Random motions differ from round to round by their seed.
-        seed = self.seed + self.num_rounds
+        seed = round_seed(self.seed, self.num_rounds)
         sampler = MotionSampler(self.space, self.start, seed, num_random)
         sampler = replace(sampler, restitution=self.restitution)
         return replace(sampler, most_events=MOST_IN_SPACE) if self.space.width > 2 else sampler

@@ -18,7 +18,14 @@ import numpy as np
 from carom.contact_space import ContactSpace
 from carom.kernels.motions import FINISHED
 from carom.stepping.climbs import Climbed, Climbs, best_by_contact
-from carom.stepping.motions import MotionSampler, Plans, Population, best_motions, distinct
+from carom.stepping.motions import (
+    MotionSampler,
+    Plans,
+    Population,
+    best_motions,
+    distinct,
+    round_seed,
+)
 from carom.stepping.parallel import Runs, available_cores, empty_results, in_parallel
 from carom.stepping.replay import replay
 from carom.stepping.successive import Ascent
@@ -185,8 +192,7 @@ class ExtremeSearch:
     def _round(self, deadline: float) -> None:
         room = SHARE_OF_ROUND * (deadline - time.monotonic()) / self._seconds_per_motion
         num_random = _between(room, NUM_RANDOM[self.space.width])
-        # Random motions differ from round to round by their seed.
-        seed = self.seed + self.num_rounds
+        seed = round_seed(self.seed, self.num_rounds)
         exact = MotionSampler(self.space, self.start, seed, num_random)
         if self.space.width > 2:
             exact = replace(exact, most_events=MOST_IN_SPACE)

@@ -313,6 +313,11 @@ def _no_search(m: int) -> tuple[IntArray, Plans, Population]:
     return none, Plans(np.empty(shape), none), Population(np.empty(shape), none, np.empty(0))
 
 
+def round_seed(seed: int, number: int) -> int:
+    """Return the seed of a round of a search: what rounds draw has nothing in common."""
+    return int(np.random.default_rng([seed, number]).integers(2**53))
+
+
 def distinct(rows: FloatArray) -> IntArray:
     """Return the numbers of rows that differ: contacts of one body may have common velocities."""
     size = np.abs(rows).max(axis=1, keepdims=True, initial=1e-300)
