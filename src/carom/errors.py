@@ -1,7 +1,9 @@
-"""Errors that carom raises, each with one sentence on what to do."""
+"""Errors that carom raises, each with one sentence on what to do, and how it warns."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from typing import Any
 
 
@@ -161,3 +163,11 @@ class MissingExtra(CaromError, ImportError):
             f"{what}: install {package}, e.g. by pip install {package} or pip install "
             f'"carom[{extra}]"'
         )
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code, whatever of carom is between."""
+    frame, levels = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("carom."):
+        frame, levels = frame.f_back, levels + 1
+    warnings.warn(message, category, stacklevel=levels + 1)

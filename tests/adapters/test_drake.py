@@ -33,7 +33,7 @@ def states(name):
     rng = np.random.default_rng(1)
     plant = drake_robots.plant(name)
     contacts = real_robots.contacts(name)
-    slope = DrakeSystem(plant, contacts, ground=SLOPE, mu=real_robots.MU)
+    slope = DrakeSystem(plant, contacts, ground=SLOPE, mu=real_robots.MU, limits=False)
     for i in range(STATES):
         q = rng.uniform(-1.0, 1.0, plant.num_positions())
         q[:4] /= np.linalg.norm(q[:4])
@@ -173,7 +173,8 @@ def test_smooth_force_is_what_drake_accelerates_by(name):
 def test_landing_ends_in_every_sample():
     """ANYmal lands on spheres that Drake reads from its file, on ground that is tilted."""
     system = DrakeSystem.from_scene(*drake_robots.anymal(), bodies=drake_robots.ANYMAL_FEET)
-    assert system.contacts == tuple(f"{foot}::Sphere" for foot in drake_robots.ANYMAL_FEET)
+    feet = tuple(f"{foot}::Sphere" for foot in drake_robots.ANYMAL_FEET)
+    assert system.contacts == (*feet, *system.limits)
     q = system.stand(drake_robots.anymal_pose(system))
     v = np.zeros(system.nv)
     v[3:6] = 0.3, 0.1, -1.0
@@ -257,14 +258,14 @@ def balls(**options):
     return drake_robots.scene({"ball": (Sphere(0.1), BALL, 0.3)}, **options)
 
 
-def coupled():
+def joined():
     plant = MultibodyPlant(time_step=0.01)
     # What older versions choose by themselves knows no such constraints.
     plant.set_discrete_contact_approximation(DiscreteContactApproximation.kSap)
     for name in ("ball", "other"):
         plant.AddRigidBody(name, BALL)
     one, other = plant.GetBodyByName("ball"), plant.GetBodyByName("other")
-    plant.AddDistanceConstraint(one, np.zeros(3), other, np.zeros(3), 1.0)
+    plant.AddBallConstraint(one, np.zeros(3), other, np.ones(3))
     plant.Finalize()
     return plant
 
@@ -296,7 +297,7 @@ def locked():
         ),
         (lambda: DrakeSystem(unfinished(), ["ball"], mu=1), r"call plant.Finalize\(\) first"),
         (lambda: DrakeSystem("plant", ["ball"], mu=1), "expected a MultibodyPlant"),
-        (lambda: DrakeSystem(coupled(), ["ball"], mu=1), "expected no constraints .* got 1"),
+        (lambda: DrakeSystem(joined(), ["ball"], mu=1), "1 of its constraints are .* 0 are given"),
         (lambda: DrakeSystem(balls()[0], ["foot"], mu=1), "no frame is named 'foot'; there are"),
         (lambda: DrakeSystem(balls()[0], [], mu=1), "expected at least one frame"),
         (lambda: DrakeSystem(balls()[0], ["ball"]), "'ball' has no friction coefficient"),

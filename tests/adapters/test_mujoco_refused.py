@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 
 import mujoco
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import carom
 from carom.adapters.mujoco import (
-    LimitIgnored,
     MujocoSystem,
     apply,
     engine_outcome,
@@ -34,17 +32,12 @@ def _ball(**parts):
     return model, data
 
 
-LOCK = '<equality><joint name="lock" joint1="up" active="{}"/></equality>'
 PAIR = '<contact><pair geom1="floor" geom2="ball" friction="{} 0 0 0"/></contact>'
 
 
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (
-            {"rest": LOCK.format("true")},
-            r"equality constraint lock \(joint\) is active.*data.eq_active\[0\] = 0",
-        ),
         (
             {"rest": PAIR.format("0.5 0.7")},
             r"friction of floor/ball differs along its two tangents \(0.5 and 0.7\)",
@@ -78,19 +71,6 @@ def test_flexible_bodies_are_refused():
     )
     with pytest.raises(carom.InvalidProblem, match=r"flexible bodies.*remove them"):
         MujocoSystem(model)
-
-
-def test_constraints_that_are_switched_off_do_not_matter():
-    model, data = _ball(rest=LOCK.format("true"))
-    data.eq_active[:] = 0
-    assert impact_problem(model, data).contacts == ("floor/ball",)
-    model, data = _ball(rest=LOCK.format("false"))
-    assert impact_problem(model, data).contacts == ("floor/ball",)
-
-
-def test_constraints_do_not_matter_where_the_model_disables_them_all():
-    model, data = _ball(option='<flag equality="disable"/>', rest=LOCK.format("true"))
-    assert impact_problem(model, data).contacts == ("floor/ball",)
 
 
 @pytest.mark.parametrize("pose", [MujocoSystem, impact_problem], ids=["system", "impact"])
@@ -187,42 +167,6 @@ def test_options_of_engine_outcome():
         engine_outcome(model, data, timestep=0)
     with pytest.raises(carom.InvalidOption, match="timeconst: expected a number from 2e-05"):
         engine_outcome(model, data, timeconst=1e-6)
-
-
-@pytest.mark.parametrize("q", [0.0, -1e-7])
-def test_joint_at_its_end_is_warned_of(q):
-    model, data = _ball(joint='limited="true" range="0 1"')
-    data.qpos[:] = q
-    with pytest.warns(LimitIgnored, match="at the end of its range.*joint 'up'") as caught:
-        impact_problem(model, data)
-    assert caught[0].filename == __file__
-    with pytest.warns(LimitIgnored, match="joint 'up'") as caught:
-        MujocoSystem(model).impact_problem(data.qpos, data.qvel)
-    assert caught[0].filename == __file__
-
-
-def test_joint_within_its_range_is_not():
-    model, data = _ball(joint='limited="true" range="-0.1 1"')
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        impact_problem(model, data)
-
-
-def test_limits_of_ball_joints_and_tendons_are_known():
-    model = mujoco.MjModel.from_xml_string(
-        """<mujoco><worldbody>
-          <body><joint name="neck" type="ball" limited="true" range="0 30"/>
-            <geom size="0.1"/></body>
-          <body pos="1 0 0"><joint name="up" type="slide"/><geom size="0.1"/></body>
-        </worldbody><tendon><fixed name="cord" limited="true" range="-1 0.5">
-          <joint joint="up" coef="2"/></fixed></tendon></mujoco>"""
-    )
-    system = MujocoSystem(model)
-    free, turned = np.array([1.0, 0.0, 0.0, 0.0, 0.1]), np.array([0.8, 0.6, 0.0, 0.0, 0.1])
-    assert system.limits_reached(free) == ()
-    assert system.limits_reached(free * [-1, -1, -1, -1, 1]) == ()
-    assert system.limits_reached(turned) == ("joint 'neck'",)
-    assert system.limits_reached(-turned + [0, 0, 0, 0, 0.35]) == ("joint 'neck'", "tendon 'cord'")
 
 
 def test_geoms_without_a_name_get_that_of_their_body():

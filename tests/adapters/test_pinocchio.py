@@ -33,8 +33,8 @@ def states(name):
 
 
 def on_slope(name):
-    contacts = real_robots.contacts(name)
-    return PinocchioSystem(real_robots.model(name), contacts, ground=SLOPE, mu=real_robots.MU)
+    options = {"ground": SLOPE, "mu": real_robots.MU, "limits": False}
+    return PinocchioSystem(real_robots.model(name), real_robots.contacts(name), **options)
 
 
 def frame_places(system, model, q):

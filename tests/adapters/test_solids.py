@@ -76,7 +76,7 @@ def test_contacts_of_pinocchio_move_as_their_rows_say(walker):
     system, q = walker
     v = np.linspace(-0.5, 0.5, system.nv)
     here = system.dynamics(q, v)
-    (motion,) = system.contact_motions(q, v)
+    motion = system.contact_motions(q, v)[0]
     assert motion[2] == pytest.approx((here.J_n @ v)[0], abs=1e-6)
     assert np.linalg.norm(motion[:2]) == pytest.approx(np.linalg.norm(here.J_t[0] @ v), abs=1e-6)
 

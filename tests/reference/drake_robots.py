@@ -40,8 +40,8 @@ def plant(name):
 
 @cache
 def system(name):
-    """Return a robot as carom's adapter sees it, with the contacts of `real_robots`."""
-    return DrakeSystem(plant(name), real_robots.contacts(name), mu=real_robots.MU)
+    """Return a robot as carom's adapter sees it, as that of `real_robots`."""
+    return DrakeSystem(plant(name), real_robots.contacts(name), mu=real_robots.MU, limits=False)
 
 
 def diagram(shapes, *, ground=True, tilt=0.0):

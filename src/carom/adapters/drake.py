@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from carom.adapters.engine import Restitution
+from carom.adapters.frames import FrameMotion
 from carom.adapters.half_space import (
     GROUND,
     ContactPoint,
     Contacts,
-    FrameMotion,
     HalfSpace,
     HalfSpaceSystem,
     names_of,
     shape_points,
+)
+from carom.adapters.limits import Limits, Range
+from carom.adapters.loops import (
+    BallConstraint,
+    CouplerConstraint,
+    DistanceConstraint,
+    LoopConstraint,
+    WeldConstraint,
 )
 from carom.errors import InvalidOption, InvalidProblem, MissingExtra
 from carom.systems.quaternions import turned
@@ -33,7 +41,19 @@ except ModuleNotFoundError as error:
         'carom.adapters.drake needs Drake: pip install drake, or "carom[drake]"'
     ) from error
 
-__all__ = ["ContactPoint", "DrakeSystem", "HalfSpace", "scene_contacts"]
+__all__ = [
+    "BallConstraint",
+    "ContactPoint",
+    "CouplerConstraint",
+    "DistanceConstraint",
+    "DrakeSystem",
+    "HalfSpace",
+    "WeldConstraint",
+    "scene_contacts",
+]
+
+RATES = ("revolute", "prismatic", "screw", "universal", "planar")
+"""Types of joints whose velocities are the rates of their coordinates."""
 
 
 class DrakeSystem(HalfSpaceSystem):
@@ -41,12 +61,16 @@ class DrakeSystem(HalfSpaceSystem):
 
     q and v are Drake's: the quaternion of a floating base is (w, x, y, z), and its velocity,
     angular part first, is in the axes of the world. The mass matrix has reflected inertia. The
-    smooth force has gravity, damping of joints and all force elements, but no actuators. Not
-    modelled: limits of joints, and contacts between parts of the robot. No context is changed.
+    smooth force has gravity, damping of joints and all force elements, such as springs, but no
+    actuators. Limits of joints are contacts without friction, "knee (low)" and "knee (high)", with
+    gaps in the unit of the joint; those of ball joints in roll, pitch and yaw are left out. Not
+    modelled: contacts between parts of the robot. No context is changed.
 
     Contacts are points and spheres, since Drake's query for the nearest points gives only one for a
-    pair of shapes, and none for a box and a half-space. A plant must be finalized, have no
-    constraints, and no joint that is locked.
+    pair of shapes, and none for a box and a half-space. A plant must be finalized, and have no
+    joint that is locked. Distance constraints that are rigid are read from the plant; of couplers,
+    balls and welds pydrake tells nothing but their number, so that they are described once more by
+    `constraints`.
 
     Args:
         plant: `MultibodyPlant`, finalized.
@@ -57,7 +81,10 @@ class DrakeSystem(HalfSpaceSystem):
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
         restitution: Coefficient of restitution of all contacts that have none of their own, or of
-            some, by their names; 0 for all others.
+            some, by their names; 0 for all others, and for limits of joints that are not named.
+        limits: Whether limits of joints are contacts.
+        constraints: Equality constraints, as those of `carom.adapters.loops`: all of the plant's
+            that are active, but for distances, or others if it has none.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lands on the ground.
@@ -84,15 +111,19 @@ class DrakeSystem(HalfSpaceSystem):
         ground: HalfSpace = GROUND,
         mu: float | None = None,
         restitution: Restitution = 0.0,
+        limits: bool = True,
+        constraints: Sequence[LoopConstraint] = (),
     ) -> None:
         _check_plant(plant)
-        sizes = plant.num_positions(), plant.num_velocities()
-        super().__init__(*sizes, contacts, ground, mu, restitution)
         self._plant = plant
         self._context = plant.CreateDefaultContext()
         if context is not None:
             _check_context(plant, context)
             self._context.SetTimeStateAndParametersFrom(context)
+        loops = _all_constraints(plant, self._context, list(constraints))
+        sizes = plant.num_positions(), plant.num_velocities()
+        ends = Limits.of(_ranges(plant) if limits else (), sizes[1])
+        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops)
         self._frames = [_frame(plant, name) for name in self._frame_names]
         self._quaternions = [
             (joint.position_start(), joint.velocity_start())
@@ -109,13 +140,16 @@ class DrakeSystem(HalfSpaceSystem):
         *,
         bodies: Iterable[str] | None = None,
         restitution: Restitution = 0.0,
+        limits: bool = True,
+        constraints: Sequence[LoopConstraint] = (),
     ) -> DrakeSystem:
         """Take ground, contacts and friction from collision geometry, as `scene_contacts` does.
 
         Geometry has no coefficient of restitution: its dissipation is not one.
         """
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
-        return cls(plant, contacts, context, ground=ground, restitution=restitution)
+        options: Any = {"limits": limits, "constraints": constraints}
+        return cls(plant, contacts, context, ground=ground, restitution=restitution, **options)
 
     @property
     def base_velocities(self) -> slice:
@@ -153,6 +187,17 @@ class DrakeSystem(HalfSpaceSystem):
             unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or np.nan
         return unit
 
+    def _coordinate(self, joint: str) -> tuple[int, int]:
+        own = {each.name(): each for each in _joints(self._plant)}
+        names_of("joint", joint, own)
+        found = own[joint]
+        if (found.num_positions(), found.num_velocities()) != (1, 1):
+            raise InvalidProblem(
+                f"constraints: expected joints of one coordinate, and {joint!r} has "
+                f"{found.num_positions()}"
+            )
+        return found.position_start(), found.velocity_start()
+
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         plant, context, world = self._plant, self._context, self._plant.world_frame()
         plant.SetPositions(context, q)
@@ -168,10 +213,12 @@ class DrakeSystem(HalfSpaceSystem):
         biases = [plant.CalcBiasSpatialAcceleration(*each) for each in asked]
         linear_first = [3, 4, 5, 0, 1, 2]
         frames = FrameMotion(
-            position=np.array([pose.translation() for pose in poses]),
-            rotation=np.array([pose.rotation().matrix() for pose in poses]),
-            J=np.array(jacobians)[:, linear_first],
-            bias=np.array([np.r_[each.translational(), each.rotational()] for each in biases]),
+            position=np.array([pose.translation() for pose in poses]).reshape(-1, 3),
+            rotation=np.array([pose.rotation().matrix() for pose in poses]).reshape(-1, 3, 3),
+            J=np.array(jacobians).reshape(-1, 6, self.nv)[:, linear_first],
+            bias=np.array(
+                [np.r_[each.translational(), each.rotational()] for each in biases]
+            ).reshape(-1, 6),
         )
         return 0.5 * (M + M.T), force, frames
 
@@ -212,11 +259,62 @@ def _check_plant(plant: Any) -> None:
         raise InvalidOption(f"plant: expected a MultibodyPlant of doubles, got {plant!r}")
     if not plant.is_finalized():
         raise InvalidProblem("plant: expected one that is finalized; call plant.Finalize() first")
-    if plant.num_constraints():
+
+
+def _all_constraints(plant: Any, context: Any, given: list[LoopConstraint]) -> list[LoopConstraint]:
+    """Return the constraints of a plant: distances that it tells, and those that are given."""
+    active = [
+        each for each in plant.GetConstraintIds() if plant.GetConstraintActiveStatus(context, each)
+    ]
+    distances = plant.GetDistanceConstraintParams(context)
+    untold = [each for each in active if each not in distances]
+    if len(untold) and len(given) != len(untold):
         raise InvalidProblem(
-            f"plant: expected no constraints (couplers, welds, distances, balls, tendons), got "
-            f"{plant.num_constraints()}; they are not supported"
+            f"plant: {len(untold)} of its constraints are couplers, balls, welds or tendons, of "
+            f"which pydrake does not tell between what, and {len(given)} are given; describe each "
+            f"by constraints=[...] of carom.adapters.loops"
         )
+    read: list[LoopConstraint] = []
+    for number, each in enumerate(id for id in active if id in distances):
+        read.append(_distance(plant, distances[each], f"distance {number + 1}"))
+    return read + given
+
+
+def _distance(plant: Any, found: Any, name: str) -> DistanceConstraint:
+    if np.isfinite(found.stiffness()):
+        raise InvalidProblem(
+            f"plant: {name} has a stiffness of {found.stiffness():g} N/m, and carom's constraints "
+            f"are rigid; replace it by a LinearSpringDamper, or leave its stiffness out"
+        )
+    names = _body_names(plant)
+    return DistanceConstraint(
+        names[found.bodyA()],
+        names[found.bodyB()],
+        found.p_AP(),
+        found.p_BQ(),
+        distance=found.distance(),
+        name=name,
+    )
+
+
+def _ranges(plant: Any) -> list[Range]:
+    """Return the ranges of all joints whose velocities are the rates of their coordinates."""
+    ranges = []
+    for joint in _joints(plant):
+        if joint.type_name() not in RATES:
+            continue
+        low, high, count = (
+            joint.position_lower_limits(),
+            joint.position_upper_limits(),
+            len(joint.position_lower_limits()),
+        )
+        for k in range(count):
+            name = joint.name() if count == 1 else f"{joint.name()}[{k}]"
+            at = joint.position_start() + k, joint.velocity_start() + k
+            slides = joint.type_name() == "prismatic" or (joint.type_name() == "planar" and k < 2)
+            unit = "m" if slides else "rad"
+            ranges.append(Range(name, *at, float(low[k]), float(high[k]), unit))
+    return ranges
 
 
 def _check_context(plant: Any, context: Any) -> None:

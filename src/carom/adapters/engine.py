@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from carom.adapters.limits import LimitState
 from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
-from carom.systems.system import Dynamics, OnePassSystem
+from carom.systems.constraints import Constraints, constrained
+from carom.systems.one_pass import OnePassSystem
+from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 SAME = 1e-9
@@ -23,14 +26,42 @@ Restitution = float | Mapping[str, float]
 
 
 class EngineSystem(OnePassSystem):
-    """Describe a robot that an engine knows; a subclass finds everything in `_dynamics`.
+    """Describe a robot that an engine knows; a subclass finds everything in `_look`.
 
-    Quaternions in q have unit length. Where a gap is infinite, the rows of its contact are zero.
+    Contacts of bodies come first, then limits of joints, which are contacts without friction whose
+    gaps are in the unit of the joint. Quaternions in q have unit length. Where a gap is infinite,
+    the rows of its contact are zero.
     """
 
+    # A fact rather than a question.
+    constraints: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        sizes: tuple[int, int],
+        contacts: Sequence[str],
+        mu: Sequence[float],
+        restitution: ArrayLike,
+        limits: Mapping[str, str],
+    ) -> None:
+        """Take over nq and nv, contacts of bodies with friction, units of limits by their names.
+
+        Restitution is that of all contacts and then of all limits.
+        """
+        self._units, self.num_body_contacts = dict(limits), len(contacts)
+        bounces = np.asarray(restitution, dtype=np.float64)
+        super().__init__(*sizes, [*contacts, *limits], [*mu, *(0.0 for _ in limits)], bounces)
+
     @abstractmethod
-    def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
-        """Return everything at a checked state; a gap beyond what is looked at is infinite."""
+    def _look(self, q: FloatArray, v: FloatArray, t: float) -> tuple[Dynamics, Constraints]:
+        """Return everything at a checked state without constraints, and the constraints.
+
+        Limits are no part of it. A gap beyond what is looked at is infinite.
+        """
+
+    @abstractmethod
+    def _look_at_limits(self, q: FloatArray, v: FloatArray) -> LimitState:
+        """Return gaps, rows and bias of limits, where `_look` has been."""
 
     @abstractmethod
     def _velocity_map(self, q: FloatArray) -> FloatArray:
@@ -40,9 +71,37 @@ class EngineSystem(OnePassSystem):
     def _potential_energy(self, q: FloatArray) -> float:
         """Return the potential energy [J] of a checked configuration."""
 
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Return the names of the contacts that are limits of joints or tendons."""
+        return self.contacts[self.num_body_contacts :]
+
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        rates = np.zeros(self.nv) if v is None else vector("v", v, self.nv, InvalidProblem)
-        return self._dynamics(self._checked(q), rates, t)
+        rates = self._rates(v)
+        here, constraints = self._look_round(q, rates, t)
+        return constrained(here, constraints, rates) if self.constraints else here
+
+    def open_dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        return self._look_round(q, self._rates(v), t)[0]
+
+    def constraint_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Constraints:
+        return self._look_round(q, self._rates(v), 0.0)[1]
+
+    def _look_round(self, q: ArrayLike, v: FloatArray, t: float) -> tuple[Dynamics, Constraints]:
+        """Return everything at a state, limits included, and the constraints."""
+        at = self._checked(q)
+        here, constraints = self._look(at, v, t)
+        gaps, rows, bias = self._look_at_limits(at, v)
+        if not len(gaps):
+            return here, constraints
+        none = np.zeros((len(gaps), here.J_t.shape[1], self.nv))
+        longer = here._replace(
+            phi=np.concatenate([here.phi, gaps]),
+            J_n=np.concatenate([here.J_n, rows]),
+            J_t=np.concatenate([here.J_t, none]),
+            bias=np.concatenate([here.bias, np.column_stack([bias, none[:, :, 0]])]),
+        )
+        return longer, constraints
 
     def velocity_map(self, q: ArrayLike) -> FloatArray:
         return self._velocity_map(self._checked(q))
@@ -64,7 +123,8 @@ class EngineSystem(OnePassSystem):
 
         As that of a `System`, but copies of contacts are merged, the problem is planar if no
         contact can slide but along one line, and laws that need friction directions in space have
-        `num_directions` of them.
+        `num_directions` of them. The gap tolerance is one number for gaps of bodies [m] and limits
+        of joints [rad, or m if they slide].
         """
         here = self.dynamics(q)
         near = self._near(here, positive("gap_tolerance", gap_tolerance, or_zero=True))
@@ -73,19 +133,44 @@ class EngineSystem(OnePassSystem):
         found = Touching(
             names, here.J_n[near], here.J_t[near], self.mu[near], self.restitution[near]
         )
-        v_pre = vector("v", v, self.nv, InvalidProblem)
-        problem = self._gather(here.M, found, v_pre, **options)
-        self._warn(q)
-        return problem
+        v_pre = self._held(q, self._rates(v), gap_tolerance)
+        return self._gather(here.M, found, v_pre, **options)
 
     def _checked(self, q: ArrayLike) -> FloatArray:
         return vector("q", q, self.nq, InvalidProblem)
 
-    def _warn(self, q: ArrayLike) -> None:
-        """Warn of what would act at a configuration, and is left out."""
+    def _rates(self, v: ArrayLike | None) -> FloatArray:
+        return np.zeros(self.nv) if v is None else vector("v", v, self.nv, InvalidProblem)
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
-        return self._touching(here.phi, gap_tolerance)
+        """Return the contacts that touch, but for those that no motion opens."""
+        found = np.flatnonzero(here.phi <= gap_tolerance)
+        phi = here.phi.copy()
+        phi[np.setdiff1d(found, self._opening(here, found))] = np.inf
+        return self._touching(phi, gap_tolerance)
+
+    def _opening(self, here: Dynamics, near: IntArray) -> IntArray:
+        """Return those of some contacts, by their numbers (m,), that some motion opens.
+
+        A planar robot may touch a wall beside it for all time, an arm its own base, and a loop may
+        hold what touches.
+        """
+        rows = np.abs(here.J_n[near]).max(axis=1, initial=0.0)
+        return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
+
+    def _penetrates(self, contact: int, depth: float, gap_tolerance: float) -> str:
+        if contact < self.num_body_contacts:
+            return super()._penetrates(contact, depth, gap_tolerance)
+        unit = self._units[self.contacts[contact]]
+        return (
+            f"limit {self.contacts[contact]!r} is exceeded by {depth:.3g} {unit}, above "
+            f"gap_tolerance = {gap_tolerance:g} {unit}; move the joint back, raise the tolerance, "
+            f"or leave limits out with limits=False"
+        )
+
+    def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
+        # Radians do not compare with metres.
+        return super()._nothing_touches(phi[: self.num_body_contacts], gap_tolerance)
 
     def _gather(
         self, M: FloatArray, found: Touching, v_pre: FloatArray, **options: Any
@@ -94,17 +179,44 @@ class EngineSystem(OnePassSystem):
         names, J_n, J_t, mu, restitution = found.in_plane().without_copies()
         return ImpactProblem(M, J_n, J_t, mu, v_pre, names, restitution=restitution, **options)
 
+    def _open_rows(self, q: ArrayLike, problem: ImpactProblem) -> FloatArray:
+        J = super()._open_rows(q, problem)
+        if problem.num_tangents == J.shape[1] - 1:
+            return J
+        # A planar impact slides along one line of the two tangents.
+        which = [self.contacts.index(name) for name in problem.contacts]
+        here = self.dynamics(q)
+        lines = slip_lines(here.J_t[which])
+        return np.concatenate([J[:, :1], np.einsum("ml,mlv->mv", lines, J[:, 1:])[:, None]], axis=1)
 
-def coefficients(names: Sequence[str], given: Restitution) -> FloatArray:
-    """Return the coefficient of restitution (m,) of each contact, 0 for those not given."""
+
+def coefficients(
+    contacts: Sequence[str], given: Restitution, limits: Sequence[str] = ()
+) -> FloatArray:
+    """Return the coefficient of restitution of each contact, then of each limit of a joint.
+
+    It is 0 for those not given; a number for all is one for all contacts of bodies.
+    """
+    names = [*contacts, *limits]
     if not isinstance(given, Mapping):
-        return np.full(len(names), between("restitution", given, 0.0, 1.0))
+        common = between("restitution", given, 0.0, 1.0)
+        return np.array([common] * len(contacts) + [0.0] * len(limits))
     for name in given:
         if name not in names:
             words = ", ".join(names[:40]) + (", ..." if len(names) > 40 else "")
             raise InvalidOption(f"restitution: no contact is named {name!r}; there are: {words}")
     own = {name: between(f"restitution of {name!r}", e, 0.0, 1.0) for name, e in given.items()}
     return np.array([own.get(name, 0.0) for name in names])
+
+
+def slip_lines(J_t: FloatArray) -> FloatArray:
+    """Return the unit vectors (m, 2) along which contacts slide that slide along one line only."""
+    if not np.count_nonzero(J_t[:, 1:]):
+        return np.tile([1.0, 0.0], (len(J_t), 1))
+    lines = np.linalg.svd(J_t, full_matrices=False)[0][:, :, 0]
+    # The largest entry is positive, so that a direction does not jump about.
+    largest = np.abs(lines).argmax(axis=1)[:, None]
+    return np.asarray(lines * np.sign(np.take_along_axis(lines, largest, axis=1)))
 
 
 class Touching(NamedTuple):
@@ -125,14 +237,9 @@ class Touching(NamedTuple):
         if not np.count_nonzero(self.J_t[:, 1:]):
             # A planar model, in the usual plane.
             return self._replace(J_t=self.J_t[:, :1])
-        u, sizes, _ = np.linalg.svd(self.J_t, full_matrices=False)
-        if (sizes[:, 1:] > self._small).any():
+        if (np.linalg.svd(self.J_t, compute_uv=False)[:, 1:] > self._small).any():
             return self
-        lines = u[:, :, 0]
-        # The largest entry is positive, so that a direction does not jump about.
-        largest = np.abs(lines).argmax(axis=1)[:, None]
-        lines = lines * np.sign(np.take_along_axis(lines, largest, axis=1))
-        J_t = np.einsum("ml,mlv->mv", lines, self.J_t)
+        J_t = np.einsum("ml,mlv->mv", slip_lines(self.J_t), self.J_t)
         return self._replace(J_t=J_t[:, None])
 
     def without_copies(self) -> Touching:

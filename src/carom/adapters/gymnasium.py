@@ -67,8 +67,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     - Contacts that penetrate count as touching; MuJoCo pushes them out softly.
     - Impacts are instantaneous, and inelastic unless `restitution` says otherwise, also where the
       model's contacts are soft or bounce.
-    - What `MujocoSystem` leaves out, such as limits of joints, takes no part in a draw; MuJoCo
-      resolves it in the steps that follow.
+    - Limits of joints, and what `MujocoSystem` leaves out, take no part in a draw; MuJoCo resolves
+      them in the steps that follow.
     - A draw that does not come to its end is left to MuJoCo.
     - The model is read once: later changes of friction, inertia or geometry are not seen.
 
@@ -128,9 +128,8 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         between("probability", probability, 0.0, 1.0)
         positive("gap_tolerance", gap_tolerance)
         positive("speed", speed)
-        self.system = MujocoSystem(
-            base.model, base.data, margin=2.0 * gap_tolerance, restitution=restitution
-        )
+        given: Any = {"restitution": restitution, "limits": False}
+        self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance, **given)
         self._base = base
         self._probability, self._law = probability, law or Routh()
         self._gap_tolerance, self._speed = gap_tolerance, speed
@@ -207,7 +206,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         self._left &= colliding
         if len(found.touching.names) < 2 or not colliding - self._left:
             return
-        problem = system._gather(found.M, found.touching, data.qvel)
+        problem = system._gather(found.M, found.touching, found.v)
         if problem.num_contacts < 2:
             return
         if not (self._rng.random() < self._probability and self._draw(problem)):

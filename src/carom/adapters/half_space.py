@@ -10,13 +10,22 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from carom.adapters.engine import EngineSystem, Restitution, coefficients
+from carom.adapters.frames import FrameMotion, cross_columns, point_motion
+from carom.adapters.limits import Limits, LimitState
+from carom.adapters.loops import (
+    CouplerConstraint,
+    FrameConstraint,
+    LoopConstraint,
+    joined,
+    row_names,
+)
 from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
+from carom.systems.constraints import Constraints, no_constraints
 from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
@@ -101,19 +110,6 @@ def names_of(kind: str, wanted: str | Iterable[str], known: Iterable[str]) -> li
     return names
 
 
-class FrameMotion(NamedTuple):
-    """Hold where f frames are and how they move, in the axes of the world, linear part first.
-
-    That is the position of their origins (f, 3) [m], the rotation (f, 3, 3) with their axes as
-    columns, the Jacobian J (f, 6, nv) of both velocities, and the bias dJ/dt v (f, 6).
-    """
-
-    position: FloatArray
-    rotation: FloatArray
-    J: FloatArray
-    bias: FloatArray
-
-
 class HalfSpaceSystem(EngineSystem):
     """Describe a robot that an engine knows and that touches one half-space.
 
@@ -123,24 +119,29 @@ class HalfSpaceSystem(EngineSystem):
 
     def __init__(
         self,
-        nq: int,
-        nv: int,
+        sizes: tuple[int, int],
         contacts: Contacts,
         ground: HalfSpace,
         mu: float | None,
         restitution: Restitution,
+        limits: Limits,
+        constraints: Sequence[LoopConstraint],
     ) -> None:
-        self.points, self.ground = _points(contacts), ground
+        self.points, self.ground = _points(contacts, bool(limits.units)), ground
         common = None if mu is None else positive("mu", mu, or_zero=True)
         frictions = [_friction(point, common) for point in self.points]
         names = tuple(point.name for point in self.points)
-        bounces = [
-            e if point.restitution is None else point.restitution
-            for point, e in zip(self.points, coefficients(names, restitution), strict=True)
-        ]
-        super().__init__(nq, nv, names, frictions, bounces)
+        bounces = coefficients(names, restitution, [*limits.units])
+        for i, point in enumerate(self.points):
+            bounces[i] = bounces[i] if point.restitution is None else point.restitution
+        super().__init__(sizes, names, frictions, bounces, limits.units)
+        self._limits = limits
+        self.loops = tuple(constraints)
+        self.constraints = row_names(self.loops)
         # Corners of one foot share its frame.
-        self._frame_names = tuple(dict.fromkeys(point.frame for point in self.points))
+        ends = [x for each in self.loops for x in _frames_of(each)]
+        frames = [*(point.frame for point in self.points), *ends]
+        self._frame_names = tuple(dict.fromkeys(frames))
         self._frame_of = [self._frame_names.index(point.frame) for point in self.points]
 
     @property
@@ -156,43 +157,63 @@ class HalfSpaceSystem(EngineSystem):
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         """Return the mass matrix, the smooth force, and how the frames of the contacts move."""
 
-    def _dynamics(self, q: FloatArray, v: FloatArray, t: float) -> Dynamics:
+    @abstractmethod
+    def _coordinate(self, joint: str) -> tuple[int, int]:
+        """Return the numbers in q and v of a joint that has one of each."""
+
+    def _look(self, q: FloatArray, v: FloatArray, t: float) -> tuple[Dynamics, Constraints]:
         M, force, frames = self._motion(q, v)
-        index = self._frame_of
-        offset = np.array([point.offset for point in self.points])
+        parts = [self._constraint(each, frames, q, v) for each in self.loops]
+        return self._contacts(M, force, frames, v), joined(parts) if parts else no_constraints(
+            self.nv
+        )
+
+    def _look_at_limits(self, q: FloatArray, v: FloatArray) -> LimitState:
+        return self._limits.look(q)
+
+    def _constraint(
+        self, each: LoopConstraint, frames: FrameMotion, q: FloatArray, v: FloatArray
+    ) -> Constraints:
+        if isinstance(each, CouplerConstraint):
+            coordinates = self._coordinate(each.joint), self._coordinate(each.other)
+            return each.state(q, self.nv, coordinates)
+        one, other = (self._frame_names.index(name) for name in _frames_of(each))
+        return each.state(frames, (one, other), v)
+
+    def _contacts(
+        self, M: FloatArray, force: FloatArray, frames: FrameMotion, v: FloatArray
+    ) -> Dynamics:
+        """Return the equations of motion with the contacts of all points."""
+        offset = np.array([point.offset for point in self.points]).reshape(-1, 3)
         radius = np.array([point.radius for point in self.points])
-        arm = np.einsum("mij,mj->mi", frames.rotation[index], offset)
-        J_lin, J_ang = np.split(frames.J[index], 2, axis=1)
-        a_lin, a_ang = np.split(frames.bias[index], 2, axis=1)
-        # A point of a body moves with v + ω × arm, and accelerates by a + α × arm + ω × (ω × arm).
-        turn = J_ang @ v
-        J_point = J_lin + _cross_columns(J_ang, arm)
-        a_point = a_lin + np.cross(a_ang, arm) + np.cross(turn, np.cross(turn, arm))
+        moving = point_motion(frames, self._frame_of, offset, v)
         normal, tangents = self.ground.normal, self.ground.tangents
         # The lowest point of a sphere is always below its centre, whichever matter is there: what
         # slides is that matter, and how fast it does changes as the normal does not turn.
         below = -radius[:, None] * normal
-        J_matter = J_point + _cross_columns(J_ang, below)
-        a_matter = a_point + np.cross(a_ang, below)
-        bias = np.column_stack([a_point @ normal, a_matter @ tangents.T])
-        phi = (frames.position[index] + arm - self.ground.point) @ normal - radius
+        J_matter = moving.J + cross_columns(moving.J_turn, below)
+        a_matter = moving.bias + np.cross(moving.bias_turn, below)
+        bias = np.column_stack([moving.bias @ normal, a_matter @ tangents.T])
+        phi = (moving.position - self.ground.point) @ normal - radius
         J_t = np.einsum("tx,mxv->mtv", tangents, J_matter)
-        return Dynamics(M, force, phi, np.einsum("x,mxv->mv", normal, J_point), J_t, bias)
+        return Dynamics(M, force, phi, np.einsum("x,mxv->mv", normal, moving.J), J_t, bias)
 
     def stand(
         self, q: ArrayLike, contacts: Sequence[str] | None = None, *, joints: bool = False
     ) -> FloatArray:
         """Return a configuration (nq,) near `q` in which contacts touch: all gaps are zero.
 
-        Newton's method with steps of least norm. Limits of joints are not heeded.
+        Newton's method with steps of least norm. Limits of joints are not heeded, unless they are
+        among the contacts that shall touch; constraints stay closed where joints move.
 
         Args:
             q: Configuration to start from, (nq,).
-            contacts: Names of those that shall touch; all if not given.
+            contacts: Names of those that shall touch; all but limits of joints if not given.
             joints: Whether joints move as well, and not the floating base alone.
         """
         at, names = self._checked(q), self.contacts
-        wanted = names if contacts is None else names_of("contact", contacts, names)
+        bodies = names[: self.num_body_contacts]
+        wanted = bodies if contacts is None else names_of("contact", contacts, names)
         if not wanted:
             raise InvalidOption("contacts: expected at least one contact, got none")
         chosen = [names.index(name) for name in wanted]
@@ -200,13 +221,20 @@ class HalfSpaceSystem(EngineSystem):
         if free.start == free.stop:
             raise InvalidProblem("stand: the base is fixed; let joints move: stand(q, joints=True)")
         for _ in range(MOST_STEPS):
-            here = self.dynamics(at)
+            here = self.dynamics(at) if joints else self.open_dynamics(at)
             phi = here.phi[chosen]
             if np.abs(phi).max() <= TOUCHING:
                 return at
             step = np.zeros(self.nv)
             step[free] = np.linalg.lstsq(here.J_n[chosen][:, free], -phi, rcond=1e-9)[0]
-            at = self._normalized(at + self.velocity_map(at) @ step)
+            if joints:
+                # It opens gaps as far as the step as a whole, since J Π Π = J Π.
+                step = self.allowed_velocity(at, step)
+            at = (
+                self.closed(self.integrate(at, step, 1.0))
+                if joints
+                else self.integrate(at, step, 1.0)
+            )
         worst = int(np.argmax(np.abs(phi)))
         raise InvalidProblem(
             f"stand: not all of these contacts can touch at once: {wanted[worst]!r} stays "
@@ -235,7 +263,12 @@ class HalfSpaceSystem(EngineSystem):
         return f"{found}; move the robot with q = system.stand(q), or raise the tolerance"
 
 
-def _points(contacts: Contacts) -> tuple[ContactPoint, ...]:
+def _frames_of(constraint: LoopConstraint) -> tuple[str, ...]:
+    """Return the names of the two frames of a constraint; none of one between joints."""
+    return (constraint.frame, constraint.other) if isinstance(constraint, FrameConstraint) else ()
+
+
+def _points(contacts: Contacts, may_be_none: bool) -> tuple[ContactPoint, ...]:
     given = [contacts] if isinstance(contacts, str | ContactPoint) else list(contacts)
     points: dict[str, ContactPoint] = {}
     for each in given:
@@ -250,7 +283,7 @@ def _points(contacts: Contacts) -> tuple[ContactPoint, ...]:
                 f"ContactPoint a name"
             )
         points[point.name] = point
-    if not points:
+    if not points and not may_be_none:
         raise InvalidOption("contacts: expected at least one frame or ContactPoint, got none")
     return tuple(points.values())
 
@@ -260,8 +293,3 @@ def _friction(point: ContactPoint, common: float | None) -> float:
     if found is None:
         raise InvalidOption(f"mu: contact {point.name!r} has no friction coefficient; give mu=...")
     return found
-
-
-def _cross_columns(J: FloatArray, arm: FloatArray) -> FloatArray:
-    """Return the columns of angular velocity J (m, 3, nv), each times its arm (m, 3)."""
-    return np.cross(J, arm[:, :, None], axis=1)

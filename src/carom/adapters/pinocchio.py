@@ -10,16 +10,24 @@ from typing import Any
 import numpy as np
 
 from carom.adapters.engine import Restitution
+from carom.adapters.frames import FrameMotion
 from carom.adapters.half_space import (
     GROUND,
     UNIT,
     ContactPoint,
     Contacts,
-    FrameMotion,
     HalfSpace,
     HalfSpaceSystem,
     names_of,
     shape_points,
+)
+from carom.adapters.limits import Limits, Range
+from carom.adapters.loops import (
+    BallConstraint,
+    CouplerConstraint,
+    DistanceConstraint,
+    LoopConstraint,
+    WeldConstraint,
 )
 from carom.adapters.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
@@ -32,7 +40,16 @@ except ModuleNotFoundError as error:
         'carom.adapters.pinocchio needs Pinocchio: pip install pin, or "carom[pinocchio]"'
     ) from error
 
-__all__ = ["ContactPoint", "HalfSpace", "PinocchioSystem", "collision_points"]
+__all__ = [
+    "BallConstraint",
+    "ContactPoint",
+    "CouplerConstraint",
+    "DistanceConstraint",
+    "HalfSpace",
+    "PinocchioSystem",
+    "WeldConstraint",
+    "collision_points",
+]
 
 FREE_FLYER = "JointModelFreeFlyer"
 
@@ -45,10 +62,12 @@ class PinocchioSystem(HalfSpaceSystem):
     """Describe a robot of Pinocchio that touches a half-space.
 
     q and v are Pinocchio's: the quaternion of a floating base is (x, y, z, w), and its velocity,
-    linear part first, is in the axes of the base. The mass matrix has the rotors' inertia
-    (`model.armature`). Gravity is `model.gravity`. Not modelled: friction and damping in joints,
-    limits of joints, loops, and contacts between parts of the robot. Joints that mimic others are
-    refused.
+    linear part first, is in the axes of the base. The mass matrix has the rotors' inertia:
+    `model.armature`, or where that is zero `model.rotorInertia` times the square of
+    `model.rotorGearRatio`. Gravity is `model.gravity`. Limits of joints are contacts without
+    friction, "knee (low)" and "knee (high)", with gaps in the unit of the joint. Joints that mimic
+    others move as these let them. Not modelled: friction and damping in joints, and contacts
+    between parts of the robot.
 
     Args:
         model: `pinocchio.Model`, which is copied.
@@ -57,7 +76,10 @@ class PinocchioSystem(HalfSpaceSystem):
         ground: Half-space that they touch; z <= 0 if not given.
         mu: Friction coefficient of all contacts that have none of their own.
         restitution: Coefficient of restitution of all contacts that have none of their own, or of
-            some, by their names; 0 for all others.
+            some, by their names; 0 for all others, and for limits of joints that are not named.
+        limits: Whether limits of joints are contacts.
+        constraints: Equality constraints, such as closed loops: Pinocchio's constraint models of
+            points and frames, or those of `carom.adapters.loops`, between frames and joints.
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
@@ -84,17 +106,17 @@ class PinocchioSystem(HalfSpaceSystem):
         ground: HalfSpace = GROUND,
         mu: float | None = None,
         restitution: Restitution = 0.0,
+        limits: bool = True,
+        constraints: Sequence[Any] = (),
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
-        mimicking = model.mimicking_joints
-        if len(mimicking):
-            raise InvalidProblem(
-                f"model: joint {model.names[mimicking[0]]!r} mimics another one, which is not "
-                f"supported; build the model without mimic joints"
-            )
-        super().__init__(model.nq, model.nv, contacts, ground, mu, restitution)
         self._model = model.copy()
+        _complete_inertia(self._model)
+        loops = [_described(self._model, i, each) for i, each in enumerate(constraints)]
+        ends = Limits.of(_ranges(model) if limits else (), model.nv)
+        sizes = model.nq, model.nv
+        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops)
         self._data = self._model.createData()
         self._frames = [_frame_id(self._model, name) for name in self._frame_names]
 
@@ -110,6 +132,9 @@ class PinocchioSystem(HalfSpaceSystem):
         ground: HalfSpace = GROUND,
         mu: float | None = None,
         restitution: Restitution = 0.0,
+        limits: bool = True,
+        constraints: Sequence[Any] = (),
+        mimic: bool = False,
     ) -> PinocchioSystem:
         """Read a robot from a URDF file.
 
@@ -123,6 +148,9 @@ class PinocchioSystem(HalfSpaceSystem):
             ground: As in `PinocchioSystem`.
             mu: As in `PinocchioSystem`.
             restitution: As in `PinocchioSystem`.
+            limits: As in `PinocchioSystem`.
+            constraints: As in `PinocchioSystem`.
+            mimic: Whether joints mimic others where the file says so; else they move freely.
 
         Raises:
             InvalidFile: The file cannot be read.
@@ -132,7 +160,7 @@ class PinocchioSystem(HalfSpaceSystem):
         root = (pin.JointModelFreeFlyer(),) if free_flyer else ()
         given = [feet] if isinstance(feet, str | ContactPoint) else list(feet)
         try:
-            model = pin.buildModelFromUrdf(fspath(path), *root)
+            model = pin.buildModelFromUrdf(fspath(path), *root, mimic=mimic)
             if shapes:
                 geometry = pin.buildGeomFromUrdf(
                     model, fspath(path), pin.GeometryType.COLLISION, package_dirs=package_dirs
@@ -141,7 +169,8 @@ class PinocchioSystem(HalfSpaceSystem):
             raise InvalidFile(f"path: cannot read {fspath(path)!r}: {error}") from error
         if shapes:
             given += collision_points(model, geometry, shapes)
-        return cls(model, given, ground=ground, mu=mu, restitution=restitution)
+        options: Any = {"limits": limits, "constraints": constraints}
+        return cls(model, given, ground=ground, mu=mu, restitution=restitution, **options)
 
     @property
     def neutral(self) -> FloatArray:
@@ -180,14 +209,13 @@ class PinocchioSystem(HalfSpaceSystem):
         return np.array(joints + [pose_along(*pair) for pair in zip(starts, ends, strict=True)])
 
     def contact_places(self, q: ArrayLike) -> FloatArray:
-        """Return where contacts are (m, 3) [m]."""
+        """Return where contacts are (m, 3) [m]; NaN for limits, which are nowhere."""
         self._place(q)
-        places = [
-            self._data.oMf[_frame_id(self._model, point.frame)].act(point.offset)
-            - point.radius * self.ground.normal
-            for point in self.points
-        ]
-        return np.array(places)
+        places = np.full((len(self.contacts), 3), np.nan)
+        for place, point in zip(places, self.points, strict=False):
+            frame = self._data.oMf[_frame_id(self._model, point.frame)]
+            place[:] = frame.act(point.offset) - point.radius * self.ground.normal
+        return places
 
     def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return the velocities (m, 3) of the points in contact, or of their spheres' centres."""
@@ -200,6 +228,15 @@ class PinocchioSystem(HalfSpaceSystem):
         step = duration * np.asarray(v, dtype=np.float64)
         return np.asarray(pin.integrate(self._model, self._checked(q), step), dtype=np.float64)
 
+    def _coordinate(self, joint: str) -> tuple[int, int]:
+        names_of("joint", joint, self._model.names)
+        own = self._model.joints[self._model.getJointId(joint)]
+        if (own.nq, own.nv) != (1, 1):
+            raise InvalidProblem(
+                f"constraints: expected joints of one coordinate, and {joint!r} has {own.nq}"
+            )
+        return own.idx_q, own.idx_v
+
     def _place(self, q: ArrayLike) -> None:
         """Move joints and frames to a configuration."""
         pin.forwardKinematics(self._model, self._data, self._checked(q))
@@ -211,7 +248,7 @@ class PinocchioSystem(HalfSpaceSystem):
         at, parents = [np.array(x.translation) for x in self._data.oMi], self._model.parents
         frames = [self._model.frames[_frame_id(self._model, x.frame)] for x in self.points]
         lines = [(at[parents[i]], at[i]) for i in range(1, len(at)) if parents[i] > 0]
-        lines += [(at[f.parentJoint], x) for f, x in zip(frames, places, strict=True)]
+        lines += [(at[f.parentJoint], x) for f, x in zip(frames, places, strict=False)]
         starts, ends = np.array(lines).transpose(1, 0, 2)
         return starts, ends
 
@@ -242,12 +279,66 @@ class PinocchioSystem(HalfSpaceSystem):
             pin.getFrameClassicalAcceleration(model, data, i, aligned).vector for i in self._frames
         ]
         frames = FrameMotion(
-            position=np.array([data.oMf[i].translation for i in self._frames]),
-            rotation=np.array([data.oMf[i].rotation for i in self._frames]),
+            position=np.array([data.oMf[i].translation for i in self._frames]).reshape(-1, 3),
+            rotation=np.array([data.oMf[i].rotation for i in self._frames]).reshape(-1, 3, 3),
             J=np.array(jacobians).reshape(-1, 6, self.nv),
-            bias=np.array(biases),
+            bias=np.array(biases).reshape(-1, 6),
         )
         return M, force, frames
+
+
+def _complete_inertia(model: Any) -> None:
+    """Add to a model's armature what rotors have as inertia, where it is not there already.
+
+    Pinocchio keeps both, and its mass matrix has the first alone.
+    """
+    armature = np.array(model.armature)
+    reflected = np.array(model.rotorInertia) * np.array(model.rotorGearRatio) ** 2
+    model.armature = np.where(armature == 0.0, reflected, armature)
+
+
+def _ranges(model: Any) -> list[Range]:
+    """Return the ranges of all joints whose velocities are the rates of their coordinates."""
+    ranges = []
+    low, high = model.lowerPositionLimit, model.upperPositionLimit
+    for name, joint in list(zip(model.names, model.joints, strict=True))[1:]:
+        if joint.nq != joint.nv or joint.idx_v < 0:
+            continue
+        for k in range(joint.nq):
+            i, word = joint.idx_q + k, name if joint.nq == 1 else f"{name}[{k}]"
+            unit = "m" if "Prismatic" in joint.shortname() or _slides(joint) else "rad"
+            ranges.append(Range(word, i, joint.idx_v + k, float(low[i]), float(high[i]), unit))
+    return ranges
+
+
+def _slides(joint: Any) -> bool:
+    """Return whether a joint is one of Pinocchio's that slide along an axis, or in space."""
+    return joint.shortname().removeprefix("JointModel") in ("PX", "PY", "PZ", "Translation")
+
+
+def _described(model: Any, number: int, given: Any) -> LoopConstraint:
+    """Return a constraint in carom's words; for one of Pinocchio's, its model gets two frames."""
+    if isinstance(given, LoopConstraint):
+        return given
+    kind = type(given).__name__
+    spatial = kind == "FrameAnchorConstraintModel"
+    if kind == "RigidConstraintModel":
+        spatial = given.type == pin.ContactType.CONTACT_6D
+    if kind not in ("FrameAnchorConstraintModel", "PointAnchorConstraintModel") and not (
+        kind == "RigidConstraintModel"
+        and given.type in (pin.ContactType.CONTACT_6D, pin.ContactType.CONTACT_3D)
+    ):
+        raise InvalidOption(
+            f"constraints: expected RigidConstraintModels, or PointAnchor- and FrameAnchor"
+            f"ConstraintModels of Pinocchio, or constraints of carom.adapters.loops, got a {kind}"
+        )
+    name = getattr(given, "name", "") or f"loop {number + 1}"
+    ends = []
+    for i, end in enumerate((given.joint1_id, given.joint2_id)):
+        frame, place = f"{name} end {i + 1}", (given.joint1_placement, given.joint2_placement)[i]
+        model.addFrame(pin.Frame(frame, end, 0, place, pin.FrameType.OP_FRAME), False)
+        ends.append(frame)
+    return (WeldConstraint if spatial else BallConstraint)(*ends, name=name)
 
 
 def collision_points(

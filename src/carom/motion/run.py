@@ -104,6 +104,10 @@ class Motion:
 
     def _go_on(self) -> tuple[str, str] | None:
         """Let one thing happen; return a status and a sentence if it is the end."""
+        if self.system.constraints:
+            # What integration leaves of loops is rounding, which is not to add up.
+            self.q = self.system.closed(self.q)
+            self.v = self.system.allowed_velocity(self.q, self.v)
         here = self.system.dynamics(self.q, self.v, self.t)
         if (problem := self._collision(here)) is not None:
             self._hit("collision", problem)

@@ -14,10 +14,13 @@ from carom.motion.run import Motion
 from carom.motion.stretch import Options
 from carom.motion.trajectory import Trajectory
 from carom.systems.system import Dynamics, System
-from carom.typing import ArrayLike
+from carom.typing import ArrayLike, FloatArray
 
 SINGULAR = 1e-13
 """Smallest eigenvalue of a mass matrix, scaled to a unit diagonal, that counts as inertia."""
+OPEN = 1e-6
+"""Largest residual of constraints [m or rad], and share of a velocity that they do not allow, which
+count as rounding and are taken away."""
 
 
 def simulate(
@@ -92,11 +95,31 @@ def simulate(
     compile_at_once()
     start = float(checks.vector("start_time", np.atleast_1d(start_time), 1)[0])
     state = checks.vector("q", q, system.nq), checks.vector("v", v, system.nv)
+    _check_constraints(system, *state)
     _check_start(system.dynamics(*state, start), system.contacts, gap_tolerance)
     motion = Motion(system, law, options, seed, start, start + duration, *state)
     status, message = motion.run()
     parts = tuple(motion.parts) or (motion.still(),)
     return Trajectory(system.contacts, motion.layout, parts, status, message, seed, system)
+
+
+def _check_constraints(system: System, q: FloatArray, v: FloatArray) -> None:
+    """Refuse to move a system whose loops are open, or open with its velocity."""
+    if not system.constraints:
+        return
+    residual = system.constraint_state(q).residual
+    worst = int(np.abs(residual).argmax())
+    if abs(residual[worst]) > OPEN:
+        raise InvalidProblem(
+            f"q: expected constraints that hold, got {system.constraints[worst]!r} off by "
+            f"{abs(residual[worst]):.3g} m (or rad); start from system.closed(q)"
+        )
+    lost, M = v - system.allowed_velocity(q, v), system.mass_matrix(q)
+    if lost @ M @ lost > OPEN**2 * (v @ M @ v):
+        raise InvalidProblem(
+            "v: expected a velocity that the constraints allow; start with "
+            "system.allowed_velocity(q, v)"
+        )
 
 
 def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float) -> None:

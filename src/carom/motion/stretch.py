@@ -101,9 +101,9 @@ def integrate(start: Start, options: Options, limits: Limits) -> Ended:
 
 def compiled_tree(system: System, options: Options) -> Tree | None:
     """Return a system as arrays, if it can be integrated in compiled code."""
-    if options.method == "DOP853" and isinstance(system, PlanarSystem) and system.inputs is None:
-        return system.tree
-    return None
+    if not isinstance(system, PlanarSystem) or system.inputs is not None or system.constraints:
+        return None
+    return system.tree if options.method == "DOP853" else None
 
 
 def integrate_onward(

@@ -1,9 +1,11 @@
 """Mechanical systems: the abstract one, planar bodies in joints, and a body in space."""
 
+from carom.systems.constraints import ConstraintBroken, Constraints
 from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.planar import GRAVITY, PlanarSystem
 from carom.systems.planar_bodies import FLOATING, Body, Circle, Polygon, Prismatic, Revolute
 from carom.systems.planar_contacts import FLOOR, Disc, DiscContact, HalfPlane, PlaneContact
+from carom.systems.planar_pins import Pin
 from carom.systems.spatial import Box, Cylinder, SpatialBody, Sphere
 from carom.systems.system import Dynamics, System
 
@@ -15,12 +17,15 @@ __all__ = [
     "Body",
     "Box",
     "Circle",
+    "ConstraintBroken",
+    "Constraints",
     "Cylinder",
     "Disc",
     "DiscContact",
     "Dynamics",
     "HalfPlane",
     "HalfSpace",
+    "Pin",
     "PlanarSystem",
     "PlaneContact",
     "Polygon",

@@ -12,9 +12,12 @@ from carom import checks
 from carom.errors import InvalidProblem
 from carom.kernels import planar as kernels
 from carom.kernels.jit import Late
+from carom.systems.constraints import Constraints, no_constraints
+from carom.systems.one_pass import OnePassSystem
 from carom.systems.planar_bodies import Body, Frame, Prismatic, Vector2, pair
 from carom.systems.planar_contacts import Contact, DiscContact
-from carom.systems.system import Dynamics, OnePassSystem
+from carom.systems.planar_pins import Pin, pin_constraints
+from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
 
 GRAVITY: Vector2 = (0.0, -9.81)
@@ -39,6 +42,7 @@ class PlanarSystem(OnePassSystem):
     Args:
         bodies: The bodies, parents first.
         contacts: What may touch what.
+        pins: Pins that close loops.
         gravity: Acceleration of gravity [m/s^2].
         inputs: Forces on the joints (nv,) as a function of t, q and v; None for no forces.
 
@@ -68,16 +72,20 @@ class PlanarSystem(OnePassSystem):
         bodies: Sequence[Body],
         contacts: Sequence[Contact],
         *,
+        pins: Sequence[Pin] = (),
         gravity: Vector2 = GRAVITY,
         inputs: Inputs | None = None,
     ) -> None:
-        """Check the tree and the contacts."""
+        """Check the tree, the contacts and the pins."""
         self.bodies = tuple(bodies)
         self.contact_pairs = tuple(contacts)
+        self.pins = tuple(pins)
         self.gravity = pair("gravity", gravity)
         self.inputs = inputs
         _check_tree(self.bodies)
         _check_contacts(self.bodies, self.contact_pairs)
+        _check_pins(self.bodies, self.pins)
+        self.constraints = tuple(row for pin in self.pins for row in pin.rows)
         count = sum(len(body.joints) for body in self.bodies)
         if count == 0:
             raise InvalidProblem("nothing can move: give at least one body a joint")
@@ -89,6 +97,9 @@ class PlanarSystem(OnePassSystem):
         self._kind = np.dtype(np.float64), (count,)
         self.tree = _arrays(self.bodies, self.contact_pairs, self.gravity)
 
+    # A fact rather than a question.
+    constraints: tuple[str, ...] = ()
+
     def velocity_map(self, q: ArrayLike) -> FloatArray:
         """Return the identity, (nq, nv), whatever `q`."""
         return np.eye(self.nv)
@@ -97,10 +108,27 @@ class PlanarSystem(OnePassSystem):
         """Return -Σ m g·c, with c the bodies' centres of mass [J]."""
         return float(kernels.potential_energy(self.tree, self._vector("q", q)))
 
-    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time, from one pass over the bodies."""
+    def open_dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time without pins, from one pass over the bodies."""
         q = self._vector("q", q)
         rates = np.zeros(self.nv) if v is None else self._vector("v", v)
+        here, _ = self._look_round(q, rates)
+        if self.inputs is not None:
+            given = self.inputs(t, q, rates)
+            here.force[:] += checks.vector("inputs", given, self.nv, InvalidProblem)
+        return here
+
+    def constraint_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Constraints:
+        """Return residuals [m], Jacobian and bias of the pins; at rest without `v`."""
+        if not self.pins:
+            return no_constraints(self.nv)
+        rates = np.zeros(self.nv) if v is None else self._vector("v", v)
+        _, frames = self._look_round(self._vector("q", q), rates)
+        index = {body.name: i for i, body in enumerate(self.bodies)}
+        return pin_constraints(self.pins, index, frames)
+
+    def _look_round(self, q: FloatArray, rates: FloatArray) -> tuple[Dynamics, FloatArray]:
+        """Return the equations of motion without inputs, and the frames of all bodies."""
         n, m = self.nv, len(self.contacts)
         M, force, phi, bias = np.empty((n, n)), np.empty(n), np.empty(m), np.empty((m, 2))
         J_n, J_t = np.empty((m, n)), np.empty((m, n))
@@ -113,11 +141,7 @@ class PlanarSystem(OnePassSystem):
             raise InvalidProblem(
                 f"contact {self.contacts[wrong]!r} has no normal: the centres of its discs coincide"
             )
-        here = Dynamics(M, force, phi, J_n, J_t[:, None], bias)
-        if self.inputs is not None:
-            given = self.inputs(t, q, rates)
-            here.force[:] += checks.vector("inputs", given, self.nv, InvalidProblem)
-        return here
+        return Dynamics(M, force, phi, J_n, J_t[:, None], bias), frames
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
         """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""
@@ -195,6 +219,17 @@ def _check_contacts(bodies: tuple[Body, ...], contacts: tuple[Contact, ...]) -> 
             if body not in names:
                 raise InvalidProblem(
                     f"contact {contact.name!r} is on unknown body {body!r}; bodies are {names}"
+                )
+
+
+def _check_pins(bodies: tuple[Body, ...], pins: tuple[Pin, ...]) -> None:
+    _check_unique([pin.name for pin in pins], "pins")
+    names = [body.name for body in bodies]
+    for pin in pins:
+        for body in (pin.body, pin.other):
+            if body is not None and body not in names:
+                raise InvalidProblem(
+                    f"pin {pin.name!r} is on unknown body {body!r}; bodies are {names}"
                 )
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from carom import checks
 from carom.errors import InvalidProblem
 from carom.systems.half_space import GROUND, HalfSpace
+from carom.systems.one_pass import OnePassSystem
 from carom.systems.quaternions import rotation, turned
-from carom.systems.system import Dynamics, OnePassSystem
+from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray
 
 Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -256,7 +257,7 @@ class SpatialBody(OnePassSystem):
         """Return -m g·x of gravity [J]."""
         return -self.mass * float(self.gravity @ self._checked(q)[:3])
 
-    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+    def open_dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
         at = self._checked(q)
         rates = np.zeros(6) if v is None else checks.vector("v", v, 6, InvalidProblem)
         spin = rates[3:]

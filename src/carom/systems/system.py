@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from carom.errors import InvalidProblem
+from carom.errors import InvalidOption, InvalidProblem, warn_user
 from carom.problem import ImpactProblem
+from carom.systems.constraints import (
+    Closure,
+    ConstraintBroken,
+    Constraints,
+    close,
+    closure_at,
+    constrained,
+    no_constraints,
+    warn_of_constraints,
+)
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 MOST_SHOWN = 6
 """Number of contacts that a system's repr names."""
+OFF = 1e-6
+"""Share of a velocity's energy norm that constraints may take away without a word."""
 
 
 class Dynamics(NamedTuple):
@@ -52,6 +63,10 @@ class System(ABC):
     the contact geometry there. Contacts keep one order everywhere: entry `i` of `contacts`, `mu`,
     `restitution`, `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact.
     Configurations `q` are (nq,), velocities `v` (nv,), times `t` in seconds.
+
+    A system may have equality constraints, such as a closed loop. Then its single methods answer
+    for the mechanism with its constraints taken off, and `dynamics`, `impact_problem` and
+    `simulate` for the closed one.
 
     Examples:
         A ball of 2 kg that moves along a vertical line over a floor.
@@ -145,8 +160,28 @@ class System(ABC):
         A contact accelerates by J dv/dt + bias.
         """
 
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Return the name of each equality constraint, one per row; none unless overridden."""
+        return ()
+
+    def constraint_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Constraints:
+        """Return residuals, Jacobian and bias of the equality constraints; at rest without `v`."""
+        return no_constraints(self.nv)
+
     def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time.
+        """Return everything at one state and time, with constraints closed.
+
+        That is M dv/dt = force + J^T contact forces for velocities that the constraints allow.
+        """
+        here = self.open_dynamics(q, v, t)
+        if not self.constraints:
+            return here
+        rates = np.zeros(self.nv) if v is None else np.asarray(v, dtype=np.float64)
+        return constrained(here, self.constraint_state(q, rates), rates)
+
+    def open_dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
+        """Return everything at one state and time of the mechanism without its constraints.
 
         A system that finds all of it in one pass does well to override this: `simulate` calls
         nothing else while it integrates. At rest if `v` is not given.
@@ -192,16 +227,89 @@ class System(ABC):
             v: Velocity before the impact, (nv,).
             gap_tolerance: A contact touches if its gap is at most this, either way [m].
             without_collision: Let contacts at rest act although nothing collides.
+
+        Warns:
+            ConstraintBroken: Equality constraints do not hold at `q`, or `v` is none that they
+                allow; then what they allow of it is taken, as an impact of theirs would leave it.
         """
+        v_pre = self._held(q, v, gap_tolerance)
         return self.impact_at(
-            self.dynamics(q), v, gap_tolerance, without_collision=without_collision
+            self.dynamics(q), v_pre, gap_tolerance, without_collision=without_collision
         )
+
+    def closed(self, q: ArrayLike) -> FloatArray:
+        """Return a configuration (nq,) near `q` in which all equality constraints hold.
+
+        By Newton's method with steps that are the least by energy; residuals end below 1e-13 of
+        the largest coordinate, and of 1.
+        """
+        at = np.asarray(q, dtype=np.float64)
+        return close(self, at) if self.constraints else at
+
+    def allowed_velocity(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Return the velocity (nv,) nearest to `v` by energy that all equality constraints allow.
+
+        A mechanism that moves with `v` when its loops are closed goes on with this one.
+        """
+        rates = np.asarray(v, dtype=np.float64)
+        return closure_at(self, q).allowed(rates) if self.constraints else rates
+
+    def constraint_impulses(
+        self, q: ArrayLike, problem: ImpactProblem, impulses: ArrayLike
+    ) -> FloatArray:
+        """Return the impulses (..., c) that the equality constraints transmit in an impact.
+
+        They are -(G M^-1 G^T)^+ G M^-1 J^T impulses, with J of the mechanism without constraints
+        [N s, or N m s for angles]; of constraints that depend on each other, the least ones.
+
+        Args:
+            q: Configuration of the impact, (nq,).
+            problem: The impact, from `impact_problem`.
+            impulses: (..., m, 1 + d) contact impulses in the order of `problem.contacts`, normal
+                first, such as `(path.lambda_n, path.lambda_t)` of a path joined [N s].
+        """
+        given = np.asarray(impulses, dtype=np.float64)
+        J = self._open_rows(q, problem)
+        if given.shape[-2:] != J.shape[:2]:
+            raise InvalidOption(
+                f"impulses: expected (..., {J.shape[0]}, {J.shape[1]}), one per contact with its "
+                f"normal first, got {given.shape}"
+            )
+        return closure_at(self, q).impulses(np.einsum("...mx,mxv->...v", given, J))
+
+    def _open_rows(self, q: ArrayLike, problem: ImpactProblem) -> FloatArray:
+        """Return the rows (m, 1 + d, nv) of an impact's contacts without constraints."""
+        here = self.open_dynamics(q)
+        which = [self.contacts.index(name) for name in problem.contacts]
+        return np.concatenate([here.J_n[:, None], here.J_t], axis=1)[which]
+
+    def _held(self, q: ArrayLike, v: ArrayLike, tolerance: float) -> FloatArray:
+        """Return what constraints allow of a velocity, and warn where it is not all of it."""
+        rates = np.asarray(v, dtype=np.float64)
+        if not self.constraints:
+            return rates
+        found, M = self.constraint_state(q), self.open_dynamics(q).M
+        allowed = Closure.of(M, found.G).allowed(rates)
+        warn_of_constraints(self.constraints, found, tolerance)
+        lost = rates - allowed
+        if lost @ M @ lost > OFF**2 * (rates @ M @ rates):
+            worst = int(np.abs(found.G @ rates).argmax())
+            warn_user(
+                f"v: expected a velocity that the constraints allow, got one that opens "
+                f"{self.constraints[worst]!r} with {(found.G @ rates)[worst]:.3g} m/s (or rad/s); "
+                f"taken is system.allowed_velocity(q, v)",
+                ConstraintBroken,
+            )
+        return allowed
 
     def impact_at(
         self, here: Dynamics, v: ArrayLike, gap_tolerance: float, *, without_collision: bool = False
     ) -> ImpactProblem:
         """Gather the touching contacts into an impact, as `impact_problem`, from known dynamics."""
         touching = self._touching(here.phi, gap_tolerance)
+        if self.constraints:
+            # What a loop holds takes no part.
+            touching = touching[here.J_n[touching].any(axis=1)]
         return ImpactProblem(
             M=here.M,
             J_n=here.J_n[touching],
@@ -220,12 +328,14 @@ class System(ABC):
             raise InvalidProblem(self._nothing_touches(phi, gap_tolerance))
         deepest = int(np.argmin(phi))
         if phi[deepest] < -gap_tolerance:
-            raise InvalidProblem(
-                f"contact {self.contacts[deepest]!r} penetrates by {-phi[deepest]:.3g} m at the "
-                f"start, above gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or "
-                f"raise the tolerance"
-            )
+            raise InvalidProblem(self._penetrates(deepest, -float(phi[deepest]), gap_tolerance))
         return near
+
+    def _penetrates(self, contact: int, depth: float, gap_tolerance: float) -> str:
+        return (
+            f"contact {self.contacts[contact]!r} penetrates by {depth:.3g} m at the start, above "
+            f"gap_tolerance = {gap_tolerance:g} m; move the bodies apart, or raise the tolerance"
+        )
 
     def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
         if phi.size == 0:
@@ -235,54 +345,6 @@ class System(ABC):
             f"no contact touches: the nearest is {self.contacts[nearest]!r} with a gap of "
             f"{phi[nearest]:.3g} m, above gap_tolerance = {gap_tolerance:g} m"
         )
-
-
-class OnePassSystem(System):
-    """Answer all questions at a state from `dynamics`, which finds everything in one pass."""
-
-    # Facts rather than questions: a subclass hands them to `__init__`.
-    nq: int = 0
-    nv: int = 0
-    contacts: tuple[str, ...] = ()
-    mu: FloatArray = np.empty(0)
-    restitution: FloatArray = np.empty(0)
-
-    def __init__(
-        self,
-        nq: int,
-        nv: int,
-        contacts: Iterable[str],
-        mu: Iterable[float],
-        restitution: Iterable[float] | None = None,
-    ) -> None:
-        self.nq, self.nv, self.contacts = int(nq), int(nv), tuple(contacts)
-        self.mu = np.array(list(mu), dtype=np.float64)
-        none = np.zeros(len(self.mu))
-        self.restitution = none if restitution is None else np.array(list(restitution), np.float64)
-        for coefficients in (self.mu, self.restitution):
-            coefficients.flags.writeable = False
-
-    @abstractmethod
-    def dynamics(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Dynamics:
-        """Return everything at one state and time."""
-
-    def mass_matrix(self, q: ArrayLike) -> FloatArray:
-        return self.dynamics(q).M
-
-    def smooth_force(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> FloatArray:
-        return self.dynamics(q, v, t).force
-
-    def gap(self, q: ArrayLike) -> FloatArray:
-        return self.dynamics(q).phi
-
-    def normal_jacobian(self, q: ArrayLike) -> FloatArray:
-        return self.dynamics(q).J_n
-
-    def tangent_jacobian(self, q: ArrayLike) -> FloatArray:
-        return self.dynamics(q).J_t
-
-    def contact_bias(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        return self.dynamics(q, v).bias
 
 
 def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -9,12 +9,10 @@ except ModuleNotFoundError as error:
         'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
     ) from error
 
-from carom.adapters.mujoco.model import LimitIgnored
 from carom.adapters.mujoco.states import apply, engine_outcome, impact_problem, load_state
 from carom.adapters.mujoco.system import MujocoSystem
 
 __all__ = [
-    "LimitIgnored",
     "MujocoSystem",
     "apply",
     "engine_outcome",

@@ -136,15 +136,6 @@ def supported_state(model: mujoco.MjModel, data: mujoco.MjData | None) -> mujoco
         )
     data = mujoco.MjData(model) if data is None else data
     disabled = model.opt.disableflags
-    active = np.flatnonzero(data.eq_active)
-    if active.size and not disabled & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
-        i = int(active[0])
-        name = model.equality(i).name or f"number {i}"
-        kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
-        raise InvalidProblem(
-            f"equality constraint {name} ({kind}) is active, and carom knows none: express it by "
-            f'joints, or switch it off with active="false" or data.eq_active[{i}] = 0'
-        )
     for word in ("contact", "constraint"):
         if disabled & getattr(mujoco.mjtDisableBit, f"mjDSBL_{word.upper()}"):
             raise InvalidProblem(

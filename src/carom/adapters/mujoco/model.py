@@ -1,10 +1,8 @@
-"""Copies of MuJoCo's models and states, their limits, and how configurations change."""
+"""Copies of MuJoCo's models and states, and how configurations change."""
 
 from __future__ import annotations
 
 import copy
-import inspect
-import warnings
 
 import mujoco
 import numpy as np
@@ -16,12 +14,6 @@ FREE, BALL, SLIDE = int(JOINT.mjJNT_FREE), int(JOINT.mjJNT_BALL), int(JOINT.mjJN
 CCD_TOLERANCE = 1e-12
 """Of points and normals that MuJoCo finds by iteration [m]; its own 1e-6 m shows in Jacobians."""
 CCD_ITERATIONS = 500
-AT_LIMIT = 1e-6
-"""Distance from the end of a range within which a joint or tendon is at its end [rad or m]."""
-
-
-class LimitIgnored(UserWarning):
-    """Warn that a joint or tendon is at the end of its range, which takes no part in the impact."""
 
 
 def with_margin(model: mujoco.MjModel, margin: float) -> mujoco.MjModel:
@@ -105,37 +97,3 @@ def way_down(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
         elif model.jnt_type[i] == SLIDE:
             v[at] = data.xaxis[i] @ down
     return v
-
-
-def limits_reached(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[str, ...]:
-    """Return the joints and tendons that are at the end of their range, or beyond it."""
-    ends = []
-    for i in np.flatnonzero(model.jnt_limited):
-        at = int(model.jnt_qposadr[i])
-        if model.jnt_type[i] == BALL:
-            w, *axis = data.qpos[at : at + 4]
-            value = 2.0 * np.arctan2(np.linalg.norm(axis), abs(w))
-            low, high = -np.inf, float(model.jnt_range[i].max())
-        else:
-            value, (low, high) = data.qpos[at], model.jnt_range[i]
-        if not low + AT_LIMIT < value < high - AT_LIMIT:
-            ends.append(f"joint {model.joint(i).name or i!r}")
-    for i in np.flatnonzero(model.tendon_limited):
-        low, high = model.tendon_range[i]
-        if not low + AT_LIMIT < data.ten_length[i] < high - AT_LIMIT:
-            ends.append(f"tendon {model.tendon(i).name or i!r}")
-    return tuple(ends)
-
-
-def warn_of_limits(ends: tuple[str, ...]) -> None:
-    """Warn of joints or tendons at the end of their range, at the line of the user's code."""
-    if not ends:
-        return
-    frame, levels = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals["__name__"].startswith("carom.adapters."):
-        frame, levels = frame.f_back, levels + 1
-    warnings.warn(
-        f"at the end of its range, which the impact does not know: {', '.join(ends)}",
-        LimitIgnored,
-        stacklevel=levels + 1,
-    )

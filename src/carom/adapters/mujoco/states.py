@@ -74,6 +74,7 @@ def impact_problem(
     num_directions: int = NUM_DIRECTIONS,
     without_collision: bool = False,
     restitution: Restitution = 0.0,
+    limits: bool = True,
 ) -> ImpactProblem:
     """Return the impact of the contacts that touch in a state of MuJoCo.
 
@@ -84,14 +85,17 @@ def impact_problem(
     Args:
         model: The model.
         data: Its state; positions, velocities and poses of mocap bodies are read.
-        gap_tolerance: Largest gap of a contact that touches [m].
+        gap_tolerance: Largest gap of a contact that touches [m], and of a limit that is reached
+            [rad, or m if it slides].
         num_directions: Number of friction directions of a contact in space, at least 3, for laws
             that need them.
         without_collision: Let contacts at rest act although nothing collides.
         restitution: Coefficient of restitution of all contacts, or of some, by their names.
+        limits: Whether limits of joints and tendons that are reached take part.
 
     Warns:
-        LimitIgnored: A joint or tendon is at the end of its range, which takes no part.
+        ConstraintBroken: Equality constraints, which are soft in MuJoCo, are off by more than the
+            gap tolerance, or v breaks them; what they allow of it is taken.
 
     Examples:
         A box lands flat, with four corners at once, and slips.
@@ -116,7 +120,7 @@ def impact_problem(
     """
     tolerance = positive("gap_tolerance", gap_tolerance, or_zero=True)
     margin = max(MARGIN, 2.0 * tolerance)
-    system = MujocoSystem(model, data, margin=margin, restitution=restitution)
+    system = MujocoSystem(model, data, margin=margin, restitution=restitution, limits=limits)
     options: Any = {"without_collision": without_collision, "num_directions": num_directions}
     return system.impact_problem(data.qpos, data.qvel, tolerance, **options)
 
