@@ -90,9 +90,11 @@ def test_exact_set_of_a_knee_at_its_limit_while_the_foot_lands():
 
 def stop(restitution=0.0):
     """Return a rod of 1 m and 3 kg that turns about y, with a stop at 0.5 rad."""
-    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body name="rod">
+    text = """<mujoco><worldbody><body name="rod">
       <joint name="hinge" axis="0 1 0" limited="true" range="-90 28.64788975654116"/>
-      <inertial pos="0 0 -0.5" mass="3" diaginertia="0.25 0.25 1e-3"/></body></worldbody></mujoco>""")
+      <inertial pos="0 0 -0.5" mass="3" diaginertia="0.25 0.25 1e-3"/></body></worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(text)
     return MujocoSystem(model, restitution={"hinge (high)": restitution})
 
 

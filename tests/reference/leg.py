@@ -15,7 +15,8 @@ KNEE = (0.2, 2.0)
 """Ends of the knee's range [rad]."""
 LINK = """<link name="{name}"><inertial><origin xyz="0 0 {z}"/><mass value="{mass}"/>
   <inertia ixx="{turn}" iyy="{turn}" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial>{more}</link>"""
-FOOT = """<collision><origin xyz="0 0 -0.4"/><geometry><sphere radius="0.03"/></geometry></collision>"""
+FOOT = """<collision><origin xyz="0 0 -0.4"/><geometry><sphere radius="0.03"/></geometry>
+  </collision>"""
 URDF = f"""<robot name="leg"><link name="world"/>
   {LINK.format(name="trunk", z=0, mass=8, turn=0.1, more="")}
   {LINK.format(name="thigh", z=-0.2, mass=2, turn=0.03, more="")}

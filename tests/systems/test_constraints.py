@@ -155,7 +155,7 @@ def test_a_state_that_breaks_constraints_is_warned_of():
     assert caught[0].filename == __file__
     assert problem.v_pre == pytest.approx(system.allowed_velocity(pose, free))
     with pytest.warns(ConstraintBroken, match=r"'hinge \(.\)' is off by .*system.closed\(q\)"):
-        system.impact_problem(pose + [0.0, 0.2, 0.0], np.zeros(3), gap_tolerance=0.1)
+        system.impact_problem(pose + np.array([0.0, 0.2, 0.0]), np.zeros(3), gap_tolerance=0.1)
 
 
 def test_pins_are_checked():

@@ -39,7 +39,23 @@ MOST_STEPS = 50
 
 
 class ConstraintBroken(UserWarning):
-    """Warn that a state does not satisfy the equality constraints of its system."""
+    """Warn that a state does not satisfy the equality constraints of its system.
+
+    Examples:
+        A rod whose tip is pinned where it is not.
+
+        >>> import warnings
+        >>> from carom.systems import FLOOR, Body, ConstraintBroken, Disc, Pin, PlanarSystem
+        >>> from carom.systems import PlaneContact
+        >>> contact = PlaneContact("foot", Disc("rod"), FLOOR, mu=0.5)
+        >>> tip = Pin("tip", "rod", (0.0, -1.0))
+        >>> rod = PlanarSystem([Body.rod("rod", 1.0, 2.0)], [contact], pins=[tip])
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     problem = rod.impact_problem([0.3, 0.0, 0.5], [0.0, 0.0, 0.0])
+        >>> caught[0].category is ConstraintBroken
+        True
+    """
 
 
 class Constraints(NamedTuple):
