@@ -132,4 +132,6 @@ def test_impulses_are_asked_for_in_their_shape():
     with pytest.raises(carom.InvalidOption, match=r"impulses: expected \(\.\.\., 2, 2\)"):
         system.constraint_impulses(q, problem, np.zeros((2, 3)))
     both = system.constraint_impulses(q, problem, np.ones((5, 2, 2)))
-    assert both == pytest.approx(np.tile(system.constraint_impulses(q, problem, np.ones((2, 2))), (5, 1)))
+    assert both == pytest.approx(
+        np.tile(system.constraint_impulses(q, problem, np.ones((2, 2))), (5, 1))
+    )

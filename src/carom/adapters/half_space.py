@@ -143,6 +143,11 @@ class HalfSpaceSystem(EngineSystem):
         frames = [*(point.frame for point in self.points), *ends]
         self._frame_names = tuple(dict.fromkeys(frames))
         self._frame_of = [self._frame_names.index(point.frame) for point in self.points]
+        joints = [each for each in self.loops if isinstance(each, CouplerConstraint)]
+        self._coordinates = {
+            each.name: (self._coordinate(each.joint), self._coordinate(each.other))
+            for each in joints
+        }
 
     @property
     @abstractmethod
@@ -164,9 +169,8 @@ class HalfSpaceSystem(EngineSystem):
     def _look(self, q: FloatArray, v: FloatArray, t: float) -> tuple[Dynamics, Constraints]:
         M, force, frames = self._motion(q, v)
         parts = [self._constraint(each, frames, q, v) for each in self.loops]
-        return self._contacts(M, force, frames, v), joined(parts) if parts else no_constraints(
-            self.nv
-        )
+        constraints = joined(parts) if parts else no_constraints(self.nv)
+        return self._contacts(M, force, frames, v), constraints
 
     def _look_at_limits(self, q: FloatArray, v: FloatArray) -> LimitState:
         return self._limits.look(q)
@@ -175,8 +179,7 @@ class HalfSpaceSystem(EngineSystem):
         self, each: LoopConstraint, frames: FrameMotion, q: FloatArray, v: FloatArray
     ) -> Constraints:
         if isinstance(each, CouplerConstraint):
-            coordinates = self._coordinate(each.joint), self._coordinate(each.other)
-            return each.state(q, self.nv, coordinates)
+            return each.state(q, self.nv, self._coordinates[each.name])
         one, other = (self._frame_names.index(name) for name in _frames_of(each))
         return each.state(frames, (one, other), v)
 
