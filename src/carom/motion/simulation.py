@@ -13,6 +13,7 @@ from carom.laws.law import ImpactLaw
 from carom.motion.run import Motion
 from carom.motion.stretch import Options
 from carom.motion.trajectory import Trajectory
+from carom.systems.constraints import closure_at
 from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, FloatArray
 
@@ -107,12 +108,12 @@ def _check_constraints(system: System, q: FloatArray, v: FloatArray) -> None:
     """Refuse to move a system whose loops are open, or open with its velocity."""
     if not system.constraints:
         return
-    residual = system.constraint_state(q).residual
-    worst = int(np.abs(residual).argmax())
-    if abs(residual[worst]) > OPEN:
+    residual = np.abs(closure_at(system, q).closable(system.constraint_state(q)))
+    if residual.max() > OPEN:
+        worst = system.constraints[int(residual.argmax())]
         raise InvalidProblem(
-            f"q: expected constraints that hold, got {system.constraints[worst]!r} off by "
-            f"{abs(residual[worst]):.3g} m (or rad); start from system.closed(q)"
+            f"q: expected constraints that hold, got {worst!r} off by {residual.max():.3g} m (or "
+            f"rad); start from system.closed(q)"
         )
     lost, M = v - system.allowed_velocity(q, v), system.mass_matrix(q)
     if lost @ M @ lost > OPEN**2 * (v @ M @ v):

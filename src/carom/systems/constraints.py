@@ -21,21 +21,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from carom.errors import InvalidProblem, warn_user
+from carom.errors import InvalidProblem
 from carom.kernels.sustained import STABILIZATION
 from carom.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from carom.systems.system import Dynamics, System
 
-DEPENDENT = 1e-9
+DEPENDENT = 1e-4
 """Share of the largest singular value of constraints, scaled to a unit effect each, below which
-they depend on each other: a planar loop closed in space constrains two of three directions."""
+they depend on each other. A planar loop closed in space constrains two of three directions, and
+files round the angles of its hinges to four or five digits: exactly, it could not move at all."""
+ZERO = 1e-9
+"""Share of the largest effect below which a row has none."""
 HELD = 1e-11
 """Share of a contact's rows that constraints may leave by rounding where they let it not move."""
 CLOSED = 1e-13
 """Largest residual at which constraints hold [m or rad], if rounding of positions allows it."""
 MOST_STEPS = 50
+LONGEST = 0.5
+"""Largest change of a coordinate by one of Newton's steps [m or rad]."""
 
 
 class ConstraintBroken(UserWarning):
@@ -116,7 +121,7 @@ class Closure:
         moved = solve_triangular(root, G.T, lower=True)
         # Rows are scaled by what a constraint does by itself, so that metres and radians mix.
         size = np.linalg.norm(moved, axis=0)
-        size[size <= DEPENDENT * size.max(initial=0.0)] = np.inf
+        size[size <= ZERO * size.max(initial=0.0)] = np.inf
         u, s, vt = np.linalg.svd(moved / size, full_matrices=False)
         r = int((s > DEPENDENT * s.max(initial=0.0)).sum())
         return cls(root, u[:, :r], vt[:r] / s[:r, None] / size)
@@ -129,6 +134,10 @@ class Closure:
     def shift(self, change: FloatArray) -> FloatArray:
         """Return the least motion (nv,) by energy that changes residuals by given ones (c,)."""
         return self._back(self.held @ (self.lift @ change))
+
+    def closable(self, constraints: Constraints) -> FloatArray:
+        """Return what motions can change of residuals (c,): all but where rows are dependent."""
+        return constraints.G @ self.shift(constraints.residual)
 
     def rows(self, J: FloatArray) -> FloatArray:
         """Return J Π of rows (n, nv); those that cannot move are zero."""
@@ -183,25 +192,14 @@ def closure_at(system: System, q: ArrayLike) -> Closure:
     return Closure.of(system.open_dynamics(q).M, system.constraint_state(q).G)
 
 
-def warn_of_constraints(names: tuple[str, ...], found: Constraints, tolerance: float) -> None:
-    """Warn, at the line of the user's code, of constraints that do not hold."""
-    off = np.abs(found.residual)
-    worst = int(off.argmax())
-    if off[worst] > tolerance:
-        warn_user(
-            f"q: constraint {names[worst]!r} is off by {off[worst]:.3g} m (or rad), above "
-            f"{tolerance:g}; close it with q = system.closed(q)",
-            ConstraintBroken,
-        )
-
-
 def close(system: System, q: FloatArray) -> FloatArray:
     """Return a configuration near q in which a system's constraints hold, by Newton's method."""
     rounding = CLOSED * max(1.0, float(np.abs(q).max(initial=0.0)))
     best, least = q, np.inf
     for _ in range(MOST_STEPS):
         found = system.constraint_state(q)
-        worst = float(np.abs(found.residual).max(initial=0.0))
+        closure = Closure.of(system.open_dynamics(q).M, found.G)
+        worst = float(np.abs(closure.closable(found)).max(initial=0.0))
         if worst <= rounding:
             return q
         if worst >= 0.5 * least and worst <= 1e2 * rounding:
@@ -209,8 +207,9 @@ def close(system: System, q: FloatArray) -> FloatArray:
             return best if least < worst else q
         if worst < least:
             best, least = q, worst
-        change = Closure.of(system.open_dynamics(q).M, found.G).shift(-found.residual)
-        q = system.integrate(q, change, 1.0)
+        change = closure.shift(-found.residual)
+        length = float(np.abs(change).max())
+        q = system.integrate(q, change, min(1.0, LONGEST / length))
     found = system.constraint_state(best)
     worst_of = int(np.abs(found.residual).argmax())
     raise InvalidProblem(

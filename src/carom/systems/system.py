@@ -17,7 +17,6 @@ from carom.systems.constraints import (
     closure_at,
     constrained,
     no_constraints,
-    warn_of_constraints,
 )
 from carom.typing import ArrayLike, FloatArray, IntArray
 
@@ -241,7 +240,8 @@ class System(ABC):
         """Return a configuration (nq,) near `q` in which all equality constraints hold.
 
         By Newton's method with steps that are the least by energy; residuals end below 1e-13 of
-        the largest coordinate, and of 1.
+        the largest coordinate, and of 1. What no motion can change of them does not count, as
+        where hinges of a planar loop in space are a little out of true.
         """
         at = np.asarray(q, dtype=np.float64)
         return close(self, at) if self.constraints else at
@@ -289,8 +289,15 @@ class System(ABC):
         if not self.constraints:
             return rates
         found, M = self.constraint_state(q), self.open_dynamics(q).M
-        allowed = Closure.of(M, found.G).allowed(rates)
-        warn_of_constraints(self.constraints, found, tolerance)
+        closure = Closure.of(M, found.G)
+        off = np.abs(closure.closable(found))
+        if off.max() > tolerance:
+            warn_user(
+                f"q: constraint {self.constraints[int(off.argmax())]!r} is off by {off.max():.3g} "
+                f"m (or rad), above {tolerance:g}; close it with q = system.closed(q)",
+                ConstraintBroken,
+            )
+        allowed = closure.allowed(rates)
         lost = rates - allowed
         if lost @ M @ lost > OFF**2 * (rates @ M @ rates):
             worst = int(np.abs(found.G @ rates).argmax())
