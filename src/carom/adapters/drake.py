@@ -29,6 +29,7 @@ from carom.adapters.loops import (
 )
 from carom.errors import InvalidOption, InvalidProblem, MissingExtra
 from carom.systems.quaternions import turned
+from carom.systems.system import Input
 from carom.typing import ArrayLike, FloatArray
 
 try:
@@ -130,6 +131,10 @@ class DrakeSystem(HalfSpaceSystem):
             for joint in _joints(plant)
             if joint.type_name() == "quaternion_floating"
         ]
+        self._damping = np.zeros((self.nv, self.nv))
+        for joint in _joints(plant):
+            own = range(joint.velocity_start(), joint.velocity_start() + joint.num_velocities())
+            self._damping[own, own] = joint.GetDampingVector(self._context)
 
     @classmethod
     def from_scene(
@@ -172,6 +177,11 @@ class DrakeSystem(HalfSpaceSystem):
         for start, column in self._quaternions:
             end[start : start + 4] = turned(at[start : start + 4], turn[column : column + 3])
         return self._normalized(end)
+
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
+        """Return the damping of joints."""
+        force = -self._damping @ np.asarray(v, dtype=np.float64)
+        return Input(force, np.zeros_like(self._damping), self._damping)
 
     def _velocity_map(self, q: FloatArray) -> FloatArray:
         self._plant.SetPositions(self._context, q)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from carom.systems.quaternions import cross
 from carom.typing import FloatArray
 
 
@@ -43,14 +44,14 @@ def point_motion(
     """Return how points move that are fixed to some of the frames with offsets (m, 3) [m]."""
     own = list(index)
     arm = np.einsum("mij,mj->mi", frames.rotation[own], offset)
-    J_lin, J_turn = np.split(frames.J[own], 2, axis=1)
-    a_lin, a_turn = np.split(frames.bias[own], 2, axis=1)
+    J, bias = frames.J[own], frames.bias[own]
+    J_lin, J_turn, a_lin, a_turn = J[:, :3], J[:, 3:], bias[:, :3], bias[:, 3:]
     # A point of a body moves with v + ω × arm, and accelerates by a + α × arm + ω × (ω × arm).
     turn = J_turn @ v
     return PointMotion(
         frames.position[own] + arm,
         J_lin + cross_columns(J_turn, arm),
-        a_lin + np.cross(a_turn, arm) + np.cross(turn, np.cross(turn, arm)),
+        a_lin + cross(a_turn, arm) + cross(turn, cross(turn, arm)),
         J_turn,
         a_turn,
     )
@@ -58,4 +59,6 @@ def point_motion(
 
 def cross_columns(J: FloatArray, arm: FloatArray) -> FloatArray:
     """Return the columns of angular velocity J (m, 3, nv), each times its arm (m, 3)."""
-    return np.cross(J, arm[:, :, None], axis=1)
+    x, y, z = arm.T[:, :, None]
+    a, b, c = J[:, 0], J[:, 1], J[:, 2]
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=1)

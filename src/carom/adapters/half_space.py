@@ -27,7 +27,8 @@ from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
 from carom.systems.constraints import Constraints, no_constraints
 from carom.systems.half_space import GROUND, HalfSpace
-from carom.systems.system import Dynamics
+from carom.systems.quaternions import cross
+from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray
 
 __all__ = ["GROUND", "UNIT", "ContactPoint", "Contacts", "HalfSpace", "HalfSpaceSystem"]
@@ -135,6 +136,9 @@ class HalfSpaceSystem(EngineSystem):
         for i, point in enumerate(self.points):
             bounces[i] = bounces[i] if point.restitution is None else point.restitution
         super().__init__(sizes, names, frictions, bounces, limits.units)
+        self._offset = np.array([point.offset for point in self.points]).reshape(-1, 3)
+        self._radius = np.array([point.radius for point in self.points])
+        self._tangents = ground.tangents
         self._limits = limits
         self.loops = tuple(constraints)
         self.constraints = row_names(self.loops)
@@ -148,6 +152,10 @@ class HalfSpaceSystem(EngineSystem):
             each.name: (self._coordinate(each.joint), self._coordinate(each.other))
             for each in joints
         }
+
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
+        """Return no force: what moves the robot are gravity and springs, or a controller's."""
+        return Input(np.zeros(self.nv))
 
     @property
     @abstractmethod
@@ -187,19 +195,16 @@ class HalfSpaceSystem(EngineSystem):
         self, M: FloatArray, force: FloatArray, frames: FrameMotion, v: FloatArray
     ) -> Dynamics:
         """Return the equations of motion with the contacts of all points."""
-        offset = np.array([point.offset for point in self.points]).reshape(-1, 3)
-        radius = np.array([point.radius for point in self.points])
-        moving = point_motion(frames, self._frame_of, offset, v)
-        normal, tangents = self.ground.normal, self.ground.tangents
+        radius, normal, tangents = self._radius, self.ground.normal, self._tangents
+        moving = point_motion(frames, self._frame_of, self._offset, v)
         # The lowest point of a sphere is always below its centre, whichever matter is there: what
         # slides is that matter, and how fast it does changes as the normal does not turn.
         below = -radius[:, None] * normal
         J_matter = moving.J + cross_columns(moving.J_turn, below)
-        a_matter = moving.bias + np.cross(moving.bias_turn, below)
+        a_matter = moving.bias + cross(moving.bias_turn, below)
         bias = np.column_stack([moving.bias @ normal, a_matter @ tangents.T])
         phi = (moving.position - self.ground.point) @ normal - radius
-        J_t = np.einsum("tx,mxv->mtv", tangents, J_matter)
-        return Dynamics(M, force, phi, np.einsum("x,mxv->mv", normal, moving.J), J_t, bias)
+        return Dynamics(M, force, phi, normal @ moving.J, tangents @ J_matter, bias)
 
     def stand(
         self, q: ArrayLike, contacts: Sequence[str] | None = None, *, joints: bool = False

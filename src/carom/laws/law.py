@@ -99,6 +99,23 @@ class ImpactLaw(ABC):
         v = outcomes.sample(1, rng=seed)[0]
         return outcomes.path_to(v, max(1e-6, 1e-6 * float(np.linalg.norm(v))))
 
+    def draw_end(self, problem: ImpactProblem, seed: int) -> tuple[FloatArray, FloatArray]:
+        """Draw one outcome, the end of what `draw_path` draws, without the way there.
+
+        Args:
+            problem: The impact.
+            seed: Seed of the random generator, an integer >= 0.
+
+        Returns:
+            The velocity (nv,), and the impulses of the whole impact (m, 1 + d), normal first [N s].
+
+        Raises:
+            ImpactNotResolved: No outcome was found; the message says what to try.
+        """
+        path = self.draw_path(problem, seed)
+        steps = np.concatenate([path.lambda_n[:, :, None], path.lambda_t], axis=2)
+        return path.v[-1], steps.sum(axis=0)
+
     def draw_velocity(
         self, problem: ImpactProblem, rng: np.random.Generator | int | None = None
     ) -> FloatArray:

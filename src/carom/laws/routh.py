@@ -295,18 +295,22 @@ class Routh(ImpactLaw):
             return replay.path(0, num_steps)
         return replay.path_of(record[:num_steps])
 
-    def draw_velocity(
-        self, problem: ImpactProblem, rng: np.random.Generator | int | None = None
-    ) -> FloatArray:
+    def draw_end(self, problem: ImpactProblem, seed: int) -> tuple[FloatArray, FloatArray]:
         # Without the path, which takes longer to describe than to find.
         if self.takes_steps or problem.stays:
-            return super().draw_velocity(problem, rng)
-        sampler = stepping.prepare_motions(problem, draw_seed(rng), 1, 0.0)
+            return super().draw_end(problem, seed)
+        sampler = stepping.prepare_motions(problem, seed, 1, 0.0)
         totals, statuses, steps = sampler.draw_end()
         if statuses[0] != stepping.FINISHED:
             self._judge(problem, totals, statuses, steps)
         space = problem.space
-        return problem.velocity_after(totals[0] * np.repeat(space.impulse_unit, space.width))
+        impulse = totals[0] * np.repeat(space.impulse_unit, space.width)
+        return problem.velocity_after(impulse), impulse.reshape(-1, space.width)
+
+    def draw_velocity(
+        self, problem: ImpactProblem, rng: np.random.Generator | int | None = None
+    ) -> FloatArray:
+        return self.draw_end(problem, draw_seed(rng))[0]
 
     def sampler(self, problem: ImpactProblem) -> stepping.Sampler:
         """Prepare the kernels for a problem that collides."""

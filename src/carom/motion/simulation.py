@@ -12,11 +12,14 @@ from carom.kernels.jit import compile_at_once
 from carom.laws.law import ImpactLaw
 from carom.motion.run import Motion
 from carom.motion.stretch import Options
+from carom.motion.time_stepping import Stepping
 from carom.motion.trajectory import Trajectory
 from carom.systems.constraints import closure_at
 from carom.systems.system import Dynamics, System
 from carom.typing import ArrayLike, FloatArray
 
+EVENT_GAP, STEP_GAP = 1e-9, 1e-6
+"""Largest gaps at which contacts touch, in event-driven motion and in time steps [m]."""
 SINGULAR = 1e-13
 """Smallest eigenvalue of a mass matrix, scaled to a unit diagonal, that counts as inertia."""
 OPEN = 1e-6
@@ -33,10 +36,11 @@ def simulate(
     *,
     seed: int = 0,
     start_time: float = 0.0,
+    time_step: float | None = None,
     method: str = "DOP853",
     rtol: float = 1e-11,
     atol: float = 1e-12,
-    gap_tolerance: float = 1e-9,
+    gap_tolerance: float | None = None,
     rest_speed: float = 1e-9,
     zeno_time: float = 1e-6,
     max_impacts: int = 10_000,
@@ -49,18 +53,23 @@ def simulate(
     indeterminacy), one is drawn by the seed.
 
     Args:
-        system: System that moves; its contacts must be planar.
+        system: System that moves; in space with a `time_step`.
         q: Configuration at the start, (nq,).
         v: Velocity at the start, (nv,).
         duration: Duration of the motion [s].
         law: Law that resolves impacts.
         seed: Seed of all draws: the same seed gives the same motion.
         start_time: Time at the start [s].
-        method: Integrator of scipy: DOP853, RK45, or, for stiff forces, Radau or BDF.
+        time_step: Length of time steps [s]; collisions within a step are resolved in their moments.
+            None, the default, goes from event to event, which is exact but stops where events are
+            too many; planar contacts only. Time steps go on whatever happens, with an error that is
+            proportional to their length.
+        method: Integrator of scipy for event-driven motion: DOP853, RK45, or, for stiff forces,
+            Radau or BDF.
         rtol: Relative accuracy of a step.
         atol: Absolute accuracy of a step.
         gap_tolerance: Largest gap at which contacts touch; those that touch at the moment of a
-            collision are one impact [m].
+            collision are one impact; 1e-9 if not given, 1e-6 in time steps [m].
         rest_speed: Largest contact velocity that counts as rest [m/s].
         zeno_time: Impacts that come ever faster are taken together when the time that is left
             for them is at most this [s].
@@ -80,8 +89,11 @@ def simulate(
         >>> motion.status, motion.impacts[0].contacts
         ('finished', ('A', 'B'))
     """
+    near = (
+        (EVENT_GAP if time_step is None else STEP_GAP) if gap_tolerance is None else gap_tolerance
+    )
     options = Options(
-        method, rtol, atol, gap_tolerance, rest_speed, zeno_time, max_impacts, max_steps, max_step
+        method, rtol, atol, near, rest_speed, zeno_time, max_impacts, max_steps, max_step
     )
     seed = checks.integer("seed", seed, 0, 2**53 - 1)
     if not isinstance(system, System):
@@ -97,11 +109,18 @@ def simulate(
     start = float(checks.vector("start_time", np.atleast_1d(start_time), 1)[0])
     state = checks.vector("q", q, system.nq), checks.vector("v", v, system.nv)
     _check_constraints(system, *state)
-    _check_start(system.dynamics(*state, start), system.contacts, gap_tolerance)
-    motion = Motion(system, law, options, seed, start, start + duration, *state)
-    status, message = motion.run()
-    parts = tuple(motion.parts) or (motion.still(),)
-    return Trajectory(system.contacts, motion.layout, parts, status, message, seed, system)
+    here = system.dynamics(*state, start)
+    _check_start(here, system.contacts, near)
+    if time_step is None:
+        _check_planar(here)
+        motion = Motion(system, law, options, seed, start, start + duration, *state)
+        ended, layout = motion.run(), motion.layout
+        parts = tuple(motion.parts) or (motion.still(),)
+    else:
+        steps = Stepping(system, law, seed, options)
+        ended = steps.run(*state, start, duration, checks.positive("time_step", time_step))
+        parts, layout = steps.record.all_parts(), steps.layout
+    return Trajectory(system.contacts, layout, parts, *ended, seed, system)
 
 
 def _check_constraints(system: System, q: FloatArray, v: FloatArray) -> None:
@@ -124,7 +143,7 @@ def _check_constraints(system: System, q: FloatArray, v: FloatArray) -> None:
 
 
 def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float) -> None:
-    """Refuse to move a system that has no inertia, contacts in space, or a penetration."""
+    """Refuse to move a system that has no inertia, or a penetration."""
     size = np.sqrt(np.maximum(np.diag(here.M), 0.0))
     size[size == 0.0] = 1.0
     values, vectors = np.linalg.eigh(here.M / np.outer(size, size))
@@ -134,15 +153,18 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
             f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
             f"in velocity number {which}; give bodies mass, or leave out a joint"
         )
-    if here.J_t.shape[1] != 1:
-        raise InvalidProblem(
-            f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; let the "
-            f"engine move the robot and carom draw its impacts: in MuJoCo, "
-            f"carom.adapters.mujoco.apply before each mujoco.mj_step"
-        )
     deepest = int(np.argmin(here.phi)) if len(contacts) else 0
     if len(contacts) and here.phi[deepest] < -gap_tolerance:
         raise InvalidProblem(
             f"q: expected no penetration, got contact {contacts[deepest]!r} with a gap of "
             f"{here.phi[deepest]:.3g} m; move it apart"
+        )
+
+
+def _check_planar(here: Dynamics) -> None:
+    """Refuse to move contacts in space from event to event."""
+    if here.J_t.shape[1] != 1:
+        raise InvalidProblem(
+            f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; give "
+            f"time_step=1e-3 to move a system in space"
         )

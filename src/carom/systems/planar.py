@@ -17,7 +17,7 @@ from carom.systems.one_pass import OnePassSystem
 from carom.systems.planar_bodies import Body, Frame, Prismatic, Vector2, pair
 from carom.systems.planar_contacts import Contact, DiscContact
 from carom.systems.planar_pins import Pin, pin_constraints
-from carom.systems.system import Dynamics
+from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray
 
 GRAVITY: Vector2 = (0.0, -9.81)
@@ -142,6 +142,13 @@ class PlanarSystem(OnePassSystem):
                 f"contact {self.contacts[wrong]!r} has no normal: the centres of its discs coincide"
             )
         return Dynamics(M, force, phi, J_n, J_t[:, None], bias), frames
+
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
+        """Return the force of the inputs."""
+        if self.inputs is None:
+            return Input(np.zeros(self.nv))
+        given = self.inputs(t, self._vector("q", q), self._vector("v", v))
+        return Input(checks.vector("inputs", given, self.nv, InvalidProblem))
 
     def body_poses(self, q: ArrayLike) -> FloatArray:
         """Return (x [m], y [m], angle [rad]) of every body's frame, (bodies, 3)."""

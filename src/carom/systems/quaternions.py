@@ -1,4 +1,4 @@
-"""Unit quaternions (w, x, y, z): products, turns and rotation matrices."""
+"""Unit quaternions (w, x, y, z), turns and rotation matrices; vector products."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ import math
 import numpy as np
 
 from carom.typing import ArrayLike, FloatArray
+
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
+
+def cross(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the vector products along the last axis: NumPy's own takes many times longer."""
+    return np.asarray(one[..., _NEXT] * other[..., _LAST] - one[..., _LAST] * other[..., _NEXT])
 
 
 def product(one: ArrayLike, other: ArrayLike) -> FloatArray:

@@ -13,8 +13,8 @@ from carom import checks
 from carom.errors import InvalidProblem
 from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.one_pass import OnePassSystem
-from carom.systems.quaternions import rotation, turned
-from carom.systems.system import Dynamics
+from carom.systems.quaternions import cross, rotation, turned
+from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray
 
 Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -261,7 +261,7 @@ class SpatialBody(OnePassSystem):
         at = self._checked(q)
         rates = np.zeros(6) if v is None else checks.vector("v", v, 6, InvalidProblem)
         spin = rates[3:]
-        force = np.concatenate([self.mass * self.gravity, -np.cross(spin, self.inertia * spin)])
+        force = np.concatenate([self.mass * self.gravity, -cross(spin, self.inertia * spin)])
         if self.inputs is not None:
             force += checks.vector("inputs", self.inputs(t, at, rates), 6, InvalidProblem)
         # Columns are the axes of the body.
@@ -275,6 +275,13 @@ class SpatialBody(OnePassSystem):
         )
         return Dynamics(self.mass_matrix(at), force, phi, J[:, 0], J[:, 1:], bias)
 
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
+        """Return the force of the inputs."""
+        if self.inputs is None:
+            return Input(np.zeros(6))
+        given = self.inputs(t, self._checked(q), checks.vector("v", v, 6, InvalidProblem))
+        return Input(checks.vector("inputs", given, 6, InvalidProblem))
+
     def _touch(
         self, plane: HalfSpace, at: FloatArray, axes: FloatArray, spin: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -282,12 +289,12 @@ class SpatialBody(OnePassSystem):
         frame = np.vstack([plane.normal[None], plane.tangents])
         own = frame @ axes
         # Seen from the body, the plane turns the other way round.
-        turning = np.cross(own, spin)
+        turning = cross(own, spin)
         found = self.shape.lowest(own[0], turning[0])
         phi = plane.normal @ (at - plane.point) + found.points @ own[0]
-        arms = np.cross(found.points[:, None], own[None])
+        arms = cross(found.points[:, None], own[None])
         # How arms change: points wander along the surface, and the plane turns.
-        change = np.cross(found.rates[:, None], own) + np.cross(found.points[:, None], turning)
+        change = cross(found.rates[:, None], own) + cross(found.points[:, None], turning)
         J = np.concatenate([np.broadcast_to(frame, arms.shape), arms], axis=2)
         return phi, J, change @ spin
 

@@ -55,6 +55,31 @@ class Dynamics(NamedTuple):
     bias: FloatArray
 
 
+class Input(NamedTuple):
+    """Hold the part of a system's smooth force that may do work on it.
+
+    Attributes:
+        force: (nv,) generalized force.
+        stiffness: (nv, nv) how it falls with the way along each velocity, such as the gains of a
+            position controller; None together with the damping.
+        damping: (nv, nv) how it falls with velocities. Time steps take both implicitly, so that
+            large gains need no small step.
+
+    Examples:
+        A motor that holds a velocity of 2 rad/s with a gain of 0.5 N m s/rad, at 1.6 rad/s.
+
+        >>> import numpy as np
+        >>> from carom.systems import Input
+        >>> gain = np.array([[0.5]])
+        >>> Input(gain @ (np.array([2.0]) - 1.6), np.zeros((1, 1)), gain).force.round(9).tolist()
+        [0.2]
+    """
+
+    force: FloatArray
+    stiffness: FloatArray | None = None
+    damping: FloatArray | None = None
+
+
 class System(ABC):
     """Describe a rigid multibody system with unilateral frictional contacts.
 
@@ -205,6 +230,14 @@ class System(ABC):
         """
         at = np.asarray(q, dtype=np.float64)
         return at + duration * (self.velocity_map(at) @ np.asarray(v, dtype=np.float64))
+
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input | None:
+        """Return the part of the smooth force that may do work, such as that of motors.
+
+        All else must be inertia, what `potential_energy` has, or damping. None, unless overridden,
+        is not known. Where it is known, time steps never let energy rise by more than its work.
+        """
+        return None
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return kinetic plus potential energy [J]."""

@@ -68,6 +68,17 @@ def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
     return M
 
 
+def damping(model: mujoco.MjModel) -> FloatArray:
+    """Return the damping of joints, (nv, nv): how a force falls with velocities."""
+    # Dampers are passive forces in older versions of MuJoCo.
+    names = ("mjDSBL_DAMPER", "mjDSBL_PASSIVE")
+    off = [
+        getattr(mujoco.mjtDisableBit, name) for name in names if hasattr(mujoco.mjtDisableBit, name)
+    ]
+    is_off = any(model.opt.disableflags & int(bit) for bit in off)
+    return np.diag(np.zeros(model.nv) if is_off else np.array(model.dof_damping))
+
+
 def velocity_map(model: mujoco.MjModel, q: FloatArray) -> FloatArray:
     """Return Γ(q), (nq, nv), of a configuration (nq,)."""
     gamma = np.zeros((model.nq, model.nv))

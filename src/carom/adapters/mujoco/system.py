@@ -32,7 +32,7 @@ from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
 from carom.systems.constraints import Closure, Constraints, no_constraints
-from carom.systems.system import Dynamics
+from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray, IntArray
 
 MARGIN = GAP_TOLERANCE = 1e-3
@@ -142,6 +142,9 @@ class MujocoSystem(EngineSystem):
         widen_limits(self.model)
         self._data = mujoco.MjData(self.model)
         self._active: list[int] | None = None
+        # The state at which inputs were seen last, and their force: a step asks there again.
+        self._driven = (np.empty(0), np.empty(0), np.nan), np.empty(0)
+        self._damping = models.damping(self.model)
         self.take_inputs(source)
         self._pairs, self._tree = find_pairs(model), Tree(model)
         names = contact_names(model, self._pairs)
@@ -219,6 +222,7 @@ class MujocoSystem(EngineSystem):
         self.model.opt.disableflags |= OFF
         mujoco.mj_forward(self.model, data)
         M, force = models.mass_matrix(self.model, data), data.qfrc_smooth.copy()
+        self._driven = (q.copy(), v.copy(), t), force + data.qfrc_bias - data.qfrc_spring
         phi, J = self._find_contacts()
         J[phi > self.margin] = 0.0
         phi[phi > self.margin] = np.inf
@@ -233,6 +237,15 @@ class MujocoSystem(EngineSystem):
             bias = self._rates_along(q, v, self._find_contacts, len(phi), 3)
             bias[~near] = 0.0
         return Dynamics(M, force, phi, J[:, 0], J[:, 1:], bias), constraints
+
+    def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
+        """Return the force of actuators, damping and applied forces; damping is known as such."""
+        at, rates = self._checked(q), self._rates(v)
+        (q_known, v_known, t_known), force = self._driven
+        if t != t_known or not (np.array_equal(at, q_known) and np.array_equal(rates, v_known)):
+            self._look(at, rates, t)
+            force = self._driven[1]
+        return Input(force, np.zeros_like(self._damping), self._damping)
 
     def _look_at_limits(self, q: FloatArray, v: FloatArray) -> LimitState:
         scalar, others = self._limits.look(q), self._other_limits

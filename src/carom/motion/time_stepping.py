@@ -1,0 +1,497 @@
+"""Move a system by time steps that never stop: collisions by the law, the rest by one problem.
+
+Within a step contacts that touch, or close slowly, solve Coulomb's law with the round cone for the
+velocities at the end of the step. A contact that closes fast ends the step at that moment, and the
+impact law is asked. docs/motion-in-space.md derives it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from carom.errors import CaromError
+from carom.kernels.friction_newton import polish, relax
+from carom.kernels.friction_step import (
+    ACCURATE,
+    SINGULAR,
+    act,
+    free_velocity,
+    residual_of,
+    resolve_contacts,
+)
+from carom.kernels.jit import interpreted
+from carom.kernels.random import stream
+from carom.laws.law import ImpactLaw
+from carom.motion.parts import Impact, Layout
+from carom.motion.step_record import StepRecord
+from carom.motion.stretch import Options
+from carom.problem import ImpactProblem
+from carom.systems.planar import PlanarSystem
+from carom.systems.system import Dynamics, System
+from carom.typing import BoolArray, FloatArray, IntArray
+
+MOST_HITS = 8
+"""Number of impacts within one step, after which contacts close without the law: Zeno's points."""
+DEEP = 1e-7
+"""Depth from which on bodies are pushed apart [m]."""
+CLOSE = 1e-4
+"""Gap up to which contacts are looked after while others are pushed apart [m]."""
+MOST_PUSHES = 4
+"""Number of Newton steps that push bodies apart."""
+LANDED = 1e-9
+"""Largest gap at the moment that counts as that of a collision [m]."""
+HIDDEN = 1e-9
+"""Way within a step below which a contact at rest may approach [m]."""
+ROUNDING = 1e-14
+"""Share of the energy at hand that is rounding."""
+SLIPS = 1e-9
+"""Slip as a share of the largest velocity from which on a contact slides."""
+ACCEPTED, ROUGH = 1e-9, 1e-6
+"""Residual of contacts, as a share of the largest velocity, at which they count as solved; and that
+which is taken if nothing better is found, as where many contacts of one body share a load."""
+MOST_TRIES = 60
+"""Number of looks for the moment of a collision."""
+
+draw_key = interpreted(stream)
+_NOTHING, _NO_GAIN = np.empty(0), np.empty((0, 0))
+
+
+class Trial(NamedTuple):
+    """A step that is tried: contacts that may act, and what comes of them.
+
+    Attributes:
+        which: (n,) numbers of the contacts that may act.
+        P: (n, 3) impulses, normal first [N s].
+        u: (n, 3) contact velocities at the end, along the normal above that which closes the gap
+            [m/s].
+        v: (nv,) velocity at the end.
+        acceleration: (nv,) acceleration at the beginning by all but inputs and contacts.
+        pull: (nv,) impulse of the inputs [N s].
+        scale: Largest contact velocity at the end without contact [m/s].
+    """
+
+    which: IntArray
+    P: FloatArray
+    u: FloatArray
+    v: FloatArray
+    acceleration: FloatArray
+    pull: FloatArray
+    scale: float
+
+
+class End(NamedTuple):
+    """The end of a step: time, configuration, velocity, all there, its energy [J].
+
+    `pushed` is by how much bodies were pushed apart there, (nv,).
+    """
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    here: Dynamics
+    energy: float
+    pushed: FloatArray
+
+
+class Stepping:
+    """A motion in time steps under way."""
+
+    def __init__(
+        self,
+        system: System,
+        law: ImpactLaw,
+        seed: int,
+        options: Options,
+    ) -> None:
+        """Take over what does not change."""
+        self.system, self.law, self.seed, self.mu = system, law, seed, np.array(system.mu)
+        self.gap_tolerance, self.rest_speed = options.gap_tolerance, options.rest_speed
+        self.max_impacts, self.max_steps = options.max_impacts, options.max_steps
+        self.num_draws = self.num_impacts = self.num_closed = self.num_relaxed = 0
+
+    def run(
+        self, q: FloatArray, v: FloatArray, start: float, duration: float, time_step: float
+    ) -> tuple[str, str]:
+        """Move for a duration; return a status and a sentence."""
+        here = self.system.dynamics(q, v, start)
+        m, d = here.J_t.shape[:2]
+        self.layout = Layout(self.system.nq, self.system.nv, m, d)
+        self.record = StepRecord(self.layout)
+        self.t, self.q, self.v, self.here = start, q, v, here
+        self.energy = self._energy(q, v, here)
+        self.impulse, self.force = np.zeros((m, 1 + d)), np.zeros((m, 3))
+        self._forget()
+        count = max(0, math.ceil(duration / time_step - 1e-9))
+        if count == 0:
+            self._accept_short(start + duration)
+        for k in range(count):
+            last = k == count - 1
+            try:
+                self._go_to(start + duration if last else start + (k + 1) * time_step)
+            except (FloatingPointError, np.linalg.LinAlgError) as error:
+                return "diverged", f"at t = {self.t:g} s: {error}; take a smaller time_step"
+            if self.num_impacts >= self.max_impacts:
+                what = f"{self.num_impacts} impacts came before t = {self.t:g} s"
+                return "impact limit", f"{what}; raise max_impacts"
+            if k + 1 >= self.max_steps and not last:
+                what = f"{self.max_steps} steps were made up to t = {self.t:g} s"
+                return "step limit", f"{what}; raise max_steps, or give a longer time_step"
+        message = f"the motion lasts to t = {self.t:g} s as asked"
+        if self.num_closed:
+            message += f"; {self.num_closed} collisions, which the law left open, closed without it"
+        if self.num_relaxed:
+            message += f"; in {self.num_relaxed} steps contacts had no solution but a convex one"
+        return "finished", message
+
+    def _forget(self) -> None:
+        """Let nothing be extrapolated over a jump."""
+        self.last_acceleration, self.last_step = np.zeros(self.system.nv), math.inf
+
+    def _go_to(self, target: float) -> None:
+        """Move to a time of the grid, through impacts."""
+        hits = 0
+        length = target - self.t
+        while self.t < target:
+            may_hit = hits < MOST_HITS
+            if may_hit and self._touching_hits(target - self.t).any():
+                # Also where the law finds none: then the step closes the contacts.
+                hits = hits + 1 if self._hit() else MOST_HITS
+                continue
+            if target - self.t <= 1e-9 * length:
+                # Less than rounding may tell of what follows.
+                self._accept_short(target)
+                return
+            if self._step(target, may_hit=may_hit):
+                hits = hits + 1 if self._hit() else MOST_HITS
+
+    def _accept_short(self, target: float) -> None:
+        """Let a moment pass in which nothing changes."""
+        y = self.layout.pack(self.q, self.v, self.impulse)
+        self.record.add_step(self.t, target, self._free_modes(), y, y, y)
+        self.t = target
+
+    def _touching_hits(self, h: float) -> BoolArray:
+        """Return which contacts touch and approach faster than forces make them in two steps."""
+        here = self.here
+        approach = -here.J_n @ self.v
+        hits = (here.phi <= self.gap_tolerance) & (approach > self.rest_speed)
+        if hits.any():
+            pull = here.J_n @ np.linalg.solve(here.M, here.force) + here.bias[:, 0]
+            hits &= approach > -2.0 * h * pull
+        return hits
+
+    def _step(self, target: float, *, may_hit: bool) -> bool:
+        """Take a step; return whether it ends with a collision before its time."""
+        h = target - self.t
+        which = self._near(h)
+        self.drive = self.system.input_at(self.q, self.v, self.t)
+        for _ in range(len(self.mu) + 1):
+            trial = self._solve(h, which)
+            end, theta = self._drift(trial, target)
+            crossed = end.here.phi < -LANDED
+            crossed[which] = False
+            if not crossed.any():
+                break
+            fast = crossed & self._is_fast(end)
+            if may_hit and fast.any():
+                self._land(trial, theta, h, np.flatnonzero(fast))
+                return True
+            known = crossed & np.isfinite(self.here.phi)
+            if not known.any():
+                break
+            which = np.union1d(which, np.flatnonzero(known))
+        self._accept(trial, end, h, h, theta)
+        return False
+
+    def _near(self, h: float) -> IntArray:
+        """Return the contacts that may act in a step: those that touch, or close slowly.
+
+        Those that approach at more than half the speed with which they would close are left to the
+        law: their hop has lasted for longer than two steps.
+        """
+        here = self.here
+        before = here.J_n @ self.v
+        change = h * (here.J_n @ self.last_acceleration + here.bias[:, 0])
+        near = here.phi <= self.gap_tolerance
+        closes = np.isfinite(here.phi) & (here.phi + h * (before + 0.5 * change) < 0.0)
+        fast = 2.0 * before < before + change
+        return np.flatnonzero(near | (closes & ~(fast & (before + change < -self.rest_speed))))
+
+    def _is_fast(self, end: End) -> BoolArray:
+        """Return which contacts approach at the end, and did so at more than half that speed."""
+        after, before = -end.here.J_n @ end.v, -end.here.J_n @ self.v
+        seen = np.isfinite(self.here.phi)
+        return (after > self.rest_speed) & ((2.0 * before > after) | ~seen)
+
+    def _solve(self, h: float, which: IntArray) -> Trial:
+        """Return velocities and impulses of a step in which some contacts may act."""
+        here, nv = self.here, len(self.v)
+        pull, gain, force = self._input(h)
+        L, a, v_free, v_next = np.zeros((nv, nv)), np.empty(nv), np.empty(nv), np.empty(nv)
+        given = here.M, force, pull.copy(), gain.copy(), self.v, h, 0.5 * h / self.last_step
+        if free_velocity(*given, self.last_acceleration, L, a, v_free) == SINGULAR:
+            raise np.linalg.LinAlgError("the mass matrix is singular")
+        P, u, scale = h * self.force[which], np.empty(3 * len(which)), 0.0
+        if len(which):
+            room = np.maximum(here.phi, 0.0) / h
+            scratch, told = _scratch(len(which), nv), np.zeros(2)
+            rows = here.J_n, here.J_t, here.bias, room, self.mu, v_free, h, which
+            resolve_contacts(L, *rows, P, *scratch, u, v_next, told)
+            scale = float(np.abs(scratch[2]).max())
+            if told[1] > ACCEPTED:
+                self._insist(scratch, which, P, u, scale, float(told[1]))
+                act(L, v_free, scratch[0], P, v_next)
+        else:
+            v_next = v_free
+        if not np.isfinite(v_next).all():
+            raise FloatingPointError("velocities leave the range of numbers")
+        if len(gain):
+            pull = pull - gain @ v_next
+        return Trial(which, P, u.reshape(-1, 3), v_next, a, pull, scale)
+
+    def _input(self, h: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the impulse of inputs, what the velocity takes off it, and all other forces."""
+        drive = self.drive
+        if drive is None or (drive.damping is None and not drive.force.any()):
+            return _NOTHING, _NO_GAIN, self.here.force
+        others = self.here.force - drive.force
+        if drive.damping is None or drive.stiffness is None:
+            return h * drive.force, _NO_GAIN, others
+        gain = h * (drive.damping + h * drive.stiffness)
+        return h * (drive.force + drive.damping @ self.v), gain, others
+
+    def _insist(
+        self,
+        scratch: tuple[FloatArray, ...],
+        which: IntArray,
+        P: FloatArray,
+        u: FloatArray,
+        scale: float,
+        residual: float,
+    ) -> None:
+        """Solve contacts on which sweeps do not settle; write P and u."""
+        _, A, b = scratch
+        n = 3 * len(which)
+        best = P.copy()
+        for start in (best, np.zeros_like(P)):
+            trial = start.copy()
+            room = np.empty_like(P), np.empty(n), np.empty(n), *np.zeros((3, n, n))
+            found = polish(A, b, self.mu, which, trial, ACCURATE * scale, u, *room) / scale
+            if found < residual:
+                residual, best = found, trial
+            if residual <= ACCEPTED:
+                break
+        P[:] = best
+        if residual > ROUGH:
+            self.num_relaxed += 1
+            relax(A, b, self.mu, which, P)
+        residual_of(A, b, self.mu, which, P, u)
+
+    def _drift(self, trial: Trial, target: float) -> tuple[End, float]:
+        """Return the end of a step, and which share of the way is made at its last velocity.
+
+        Half, as velocities that change evenly have it; but all of it where a contact is caught in
+        the step, or energy would rise, so that what stops does not go on for half a step.
+        """
+        h = target - self.t
+        caught = (trial.P[:, 0] > 0.0) & (h * (self.here.J_n[trial.which] @ self.v) < -HIDDEN)
+        if not caught.any():
+            end = self._end(trial, 0.5, h)
+            if not len(trial.which) or self._excess(trial, end, 0.5, h) <= 0.0:
+                return end, 0.5
+        return self._end(trial, 1.0, h), 1.0
+
+    def _way(self, trial: Trial, theta: float, h: float, tau: float) -> FloatArray:
+        """Return the constant velocity that leads as far as a step up to a time tau of it."""
+        share = tau / h if theta == 0.5 else 2.0
+        return np.asarray(self.v + 0.5 * share * (trial.v - self.v))
+
+    def _end(self, trial: Trial, theta: float, h: float, tau: float | None = None) -> End:
+        """Return the end of a step, or its state at a time tau of it, with nothing penetrating."""
+        passed = h if tau is None else tau
+        t = self.t + passed
+        q = self.system.integrate(self.q, self._way(trial, theta, h, passed), passed)
+        v = trial.v if tau is None else self.v + tau / h * (trial.v - self.v)
+        if self.system.constraints:
+            q = self.system.closed(q)
+            v = self.system.allowed_velocity(q, v)
+        here = self.system.dynamics(q, v, t)
+        pushed = np.zeros_like(v)
+        for _ in range(MOST_PUSHES):
+            if not (here.phi[trial.which] < -DEEP).any():
+                break
+            # Others that are near must not be pushed in; those that have crossed are not in place.
+            near = (here.phi < CLOSE) & (here.phi > -LANDED)
+            push = self._push(here, np.union1d(trial.which, np.flatnonzero(near)))
+            q, pushed = self.system.integrate(q, push, 1.0), pushed + push
+            here = self.system.dynamics(q, v, t)
+        return End(t, q, v, here, self._energy(q, v, here), pushed)
+
+    def _push(self, here: Dynamics, which: IntArray) -> FloatArray:
+        """Return the least way (nv,), by energy, after which some contacts do not penetrate."""
+        nv, n = len(self.v), len(which)
+        L, a, none, change = np.zeros((nv, nv)), np.empty(nv), np.zeros(nv), np.empty(nv)
+        free_velocity(here.M, none, _NOTHING, _NO_GAIN, none, 0.0, 0.0, none, L, a, change)
+        P, u, told, scratch = np.zeros((n, 3)), np.empty(3 * n), np.zeros(2), _scratch(n, nv)
+        rows = here.J_n, here.J_t, here.bias, here.phi, np.zeros_like(self.mu), none, 0.0, which
+        resolve_contacts(L, *rows, P, *scratch, u, change, told)
+        return change
+
+    def _energy(self, q: FloatArray, v: FloatArray, here: Dynamics) -> float:
+        return 0.5 * float(v @ here.M @ v) + self.system.potential_energy(q)
+
+    def _excess(self, trial: Trial, end: End, theta: float, h: float) -> float:
+        """Return by how much energy rises beyond the work of inputs, or 0 if they are not known."""
+        passed = end.t - self.t
+        if self.drive is None:
+            return 0.0
+        work = 0.0
+        if len(trial.pull):
+            work = passed / h * float(trial.pull @ self._way(trial, theta, h, passed))
+        rise = end.energy - self.energy - work
+        return rise if rise > ROUNDING * (abs(end.energy) + abs(self.energy)) else 0.0
+
+    def _accept(self, trial: Trial, end: End, h: float, passed: float, theta: float) -> None:
+        """Go to the end of a step, without energy that came from nothing, and record it."""
+        share = passed / h
+        excess = self._excess(trial, end, theta, h)
+        if excess > 0.0:
+            end = self._without(end, excess)
+        before = self.layout.pack(self.q, self.v, self.impulse)
+        half = self.system.integrate(self.q, self._way(trial, theta, h, 0.5 * passed), 0.5 * passed)
+        if end.pushed.any():
+            half = self.system.integrate(half, 0.5 * end.pushed, 1.0)
+        self.force[:] = 0.0
+        self.force[trial.which] = trial.P / h
+        added = share * trial.P[:, : self.layout.width]
+        middle = self.impulse.copy()
+        middle[trial.which] += 0.5 * added
+        self.impulse = self.impulse.copy()
+        self.impulse[trial.which] += added
+        states = (
+            self.layout.pack(half, 0.5 * (self.v + end.v), middle),
+            self.layout.pack(end.q, end.v, self.impulse),
+        )
+        self.record.add_step(self.t, end.t, self._modes(trial), before, *states)
+        self.last_acceleration, self.last_step = trial.acceleration, h
+        self.t, self.q, self.v, self.here, self.energy, _ = end
+
+    def _without(self, end: End, excess: float) -> End:
+        """Return the end of a step without some energy, taken from all velocities alike."""
+        kinetic = 0.5 * float(end.v @ end.here.M @ end.v)
+        v = math.sqrt(max(0.0, 1.0 - excess / kinetic)) * end.v if kinetic > 0.0 else end.v
+        here = self.system.dynamics(end.q, v, end.t)
+        return End(end.t, end.q, v, here, self._energy(end.q, v, here), end.pushed)
+
+    def _land(self, trial: Trial, theta: float, h: float, which: IntArray) -> None:
+        """Go to the moment in which the first of some contacts closes."""
+        low, high, above = 0.0, h, math.inf
+        # Regula falsi, with the weight of an end that stays halved (Illinois).
+        below = self._lowest(trial, theta, h, h, which)
+        tau, side = h, 0
+        for _ in range(MOST_TRIES):
+            tau = 0.5 * (low + high)
+            if above < math.inf:
+                tau = low + (high - low) * above / (above - below)
+            gap = self._lowest(trial, theta, h, tau, which)
+            if abs(gap) <= LANDED or high - low <= 1e-14 * h:
+                break
+            if gap > 0.0:
+                low, above = tau, gap
+                below, side = (0.5 * below, 1) if side == 1 else (below, 1)
+            else:
+                high, below = tau, gap
+                above, side = (0.5 * above, -1) if side == -1 else (above, -1)
+        end = self._end(trial, theta, h, tau)
+        self._accept(trial, end, h, tau, theta)
+
+    def _lowest(self, trial: Trial, theta: float, h: float, tau: float, which: IntArray) -> float:
+        """Return the least gap of some contacts at a time of a step."""
+        q = self.system.integrate(self.q, self._way(trial, theta, h, tau), tau)
+        return float(self.system.gap(q)[which].min())
+
+    def _hit(self) -> bool:
+        """Let the law resolve the impact at this state; return whether it did."""
+        near = max(self.gap_tolerance, -float(self.here.phi.min()))
+        try:
+            problem = self._problem(near)
+            if problem.stays:
+                return False
+            v, impulse = self.law.draw_end(problem, self._draw_seed())
+        except CaromError:
+            # The motion goes on: the step closes the contacts.
+            self.num_closed += 1
+            return False
+        before, self.num_impacts = self.impulse, self.num_impacts + 1
+        self.impulse = self._with_impulse(problem, impulse)
+        kinetic = 0.5 * float(v @ self.here.M @ v)
+        potential = self.system.potential_energy(self.q)
+        states = {
+            "q": np.array([self.q, self.q]),
+            "v": np.array([self.v, v]),
+            "impulse": np.array([before, self.impulse]),
+            "energy": np.array([self.energy, potential + kinetic]),
+        }
+        acts = tuple("acts" if p[0] > 0.0 else "idle" for p in impulse)
+        self.record.add_impact(
+            Impact("collision", self.t, 0.0, problem.contacts, modes=(acts,), **states)
+        )
+        self.v, self.here = v, self.system.dynamics(self.q, v, self.t)
+        self.energy = potential + kinetic
+        self._forget()
+        return True
+
+    def _problem(self, near: float) -> ImpactProblem:
+        if isinstance(self.system, PlanarSystem):
+            return self.system.impact_at(self.here, self.v, near)
+        return self.system.impact_problem(self.q, self.v, near)
+
+    def _with_impulse(self, problem: ImpactProblem, impulse: FloatArray) -> FloatArray:
+        """Return the accrued impulses with those of an impact, along the system's tangents."""
+        after = self.impulse.copy()
+        for k, name in enumerate(problem.contacts):
+            i = self.system.contacts.index(name)
+            after[i, 0] += impulse[k, 0]
+            if impulse.shape[1] == after.shape[1]:
+                after[i, 1:] += impulse[k, 1:]
+            else:
+                # A planar impact of a system in space: its one tangent is a line across two.
+                pull = problem.J_t[k].T @ impulse[k, 1:]
+                after[i, 1:] += np.linalg.lstsq(self.here.J_t[i].T, pull, rcond=1e-9)[0]
+        return after
+
+    def _draw_seed(self) -> int:
+        self.num_draws += 1
+        # The numbers wrap around by design.
+        with np.errstate(over="ignore"):
+            return int(draw_key(self.seed, self.num_draws)) >> 11
+
+    def _free_modes(self) -> tuple[str, ...]:
+        return ("free",) * len(self.mu)
+
+    def _modes(self, trial: Trial) -> tuple[str, ...]:
+        """Return what contacts do in a step."""
+        modes = list(self._free_modes())
+        small = SLIPS * trial.scale
+        for k, i in enumerate(trial.which.tolist()):
+            normal, x, y = trial.u[k].tolist()
+            # Where several contacts share a load, some may have no part in it, and stay.
+            if trial.P[k, 0] <= 0.0 and (normal > small or self.here.phi[i] > self.gap_tolerance):
+                continue
+            if self.mu[i] == 0.0:
+                modes[i] = "closed"
+            elif math.hypot(x, y) <= small:
+                modes[i] = "sticking"
+            elif self.layout.num_tangents == 2:
+                modes[i] = "sliding"
+            else:
+                modes[i] = "sliding +" if x > 0.0 else "sliding -"
+        return tuple(modes)
+
+
+def _scratch(n: int, nv: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return arrays for n contacts to work with: rows, their products, and a vector."""
+    return np.empty((3 * n, nv)), np.empty((3 * n, 3 * n)), np.empty(3 * n)
