@@ -216,6 +216,16 @@ def test_limits_of_ball_joints_and_tendons():
     assert carom.Routh(num_samples=4).resolve(problem).v_post[:, :3] @ axis == pytest.approx(0.0)
 
 
+def test_limits_are_drawn_at_their_joints():
+    """The knee of both skeletons is where the thigh ends."""
+    for engine in ("mujoco", "pinocchio"):
+        system, q = leg.LEGS[engine](), leg.landing(engine)
+        i = system.contacts.index("knee (low)")
+        thigh = np.array([-0.4 * np.sin(0.3), 0.0, -0.4 * np.cos(0.3)])
+        assert system.contact_places(q)[i] == pytest.approx(thigh + np.array([0.0, 0.0, q[0]]))
+        assert system.contact_motions(q, FALL)[i].tolist() == [0.0, 0.0, 0.0]
+
+
 def test_limits_that_the_model_switches_off_do_not_act():
     text = BALL_AND_CORD.replace(
         "<worldbody>", '<option><flag limit="disable"/></option><worldbody>', 1

@@ -75,6 +75,11 @@ class Limits:
             rows,
         )
 
+    @property
+    def velocity(self) -> IntArray:
+        """Return the velocity (k,) that is each coordinate's rate."""
+        return np.abs(self.rows).argmax(axis=1)
+
     def gaps(self, q: FloatArray) -> FloatArray:
         """Return by how much each end is not reached, (k,) [rad or m]; < 0 beyond it."""
         return self.sign * (q[self.coordinate] - self.bound)

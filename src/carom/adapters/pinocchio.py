@@ -209,19 +209,31 @@ class PinocchioSystem(HalfSpaceSystem):
         return np.array(joints + [pose_along(*pair) for pair in zip(starts, ends, strict=True)])
 
     def contact_places(self, q: ArrayLike) -> FloatArray:
-        """Return where contacts are (m, 3) [m]; NaN for limits, which are nowhere."""
+        """Return where contacts are (m, 3) [m]; limits are at their joints."""
         self._place(q)
-        places = np.full((len(self.contacts), 3), np.nan)
-        for place, point in zip(places, self.points, strict=False):
-            frame = self._data.oMf[_frame_id(self._model, point.frame)]
-            place[:] = frame.act(point.offset) - point.radius * self.ground.normal
-        return places
+        places = [
+            self._data.oMf[_frame_id(self._model, point.frame)].act(point.offset)
+            - point.radius * self.ground.normal
+            for point in self.points
+        ]
+        starts = [joint.idx_v for joint in self._model.joints]
+        for velocity in self._limits.velocity.tolist():
+            own = max(
+                (i for i, start in enumerate(starts) if start <= velocity), key=starts.__getitem__
+            )
+            places.append(np.array(self._data.oMi[own].translation))
+        return np.array(places)
 
     def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return the velocities (m, 3) of the points in contact, or of their spheres' centres."""
+        """Return the velocities (m, 3) of the points in contact, or of their spheres' centres.
+
+        Those of limits are zero.
+        """
         # For drawing only, where central differences are more than enough.
         before, after = (self.contact_places(self.integrate(q, v, t)) for t in (-MOMENT, MOMENT))
-        return (after - before) / (2.0 * MOMENT)
+        motions = (after - before) / (2.0 * MOMENT)
+        motions[self.num_body_contacts :] = 0.0
+        return motions
 
     def integrate(self, q: ArrayLike, v: ArrayLike, duration: float) -> FloatArray:
         """Return the configuration (nq,) that a constant velocity leads to."""

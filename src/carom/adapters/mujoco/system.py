@@ -173,19 +173,32 @@ class MujocoSystem(EngineSystem):
         return placements_of(self.model, self._data)
 
     def contact_places(self, q: ArrayLike) -> FloatArray:
-        """Return where contacts are (m, 3) [m]; NaN for those that are far apart."""
+        """Return where contacts are (m, 3) [m]; NaN for those that are far apart.
+
+        Limits are at their joints, those of tendons at the centre of mass of all.
+        """
         self._place(self._checked(q))
         self._find_contacts()
         places = np.full((len(self.contacts), 3), np.nan)
         found = contact_numbers(self._data, self._pairs, self.contacts)
         places[found] = self._data.contact.pos
+        places[self.num_body_contacts :] = self._data.subtree_com[0]
+        joints = self.model.dof_jntid[self._limits.velocity].tolist()
+        if self._other_limits is not None:
+            joints += self._other_limits.balls
+        for k, joint in enumerate(joints):
+            places[self.num_body_contacts + k] = self._data.xanchor[joint]
         return places
 
     def contact_motions(self, q: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Return the velocities (m, 3) of the points in contact, relative to what they touch."""
+        """Return the velocities (m, 3) of the points in contact, relative to what they touch.
+
+        Those of limits are zero.
+        """
         self._place(self._checked(q))
         self._find_contacts()
         motions = np.full((len(self.contacts), 3), np.nan)
+        motions[self.num_body_contacts :] = 0.0
         found = contact_numbers(self._data, self._pairs, self.contacts)
         rates = np.asarray(v, dtype=np.float64)
         for number, contact in zip(found, self._data.contact, strict=True):
