@@ -27,6 +27,7 @@ from carom.adapters.loops import (
     LoopConstraint,
     WeldConstraint,
 )
+from carom.adapters.pairs import Nearest
 from carom.errors import InvalidOption, InvalidProblem, MissingExtra
 from carom.systems.quaternions import turned
 from carom.systems.system import Input
@@ -37,6 +38,8 @@ try:
     from pydrake.geometry import HalfSpace as GroundShape
     from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties, MultibodyPlant
     from pydrake.multibody.tree import BodyIndex, FrameIndex, JacobianWrtVariable, MultibodyForces
+
+    from carom.adapters.drake_pairs import ScenePairs
 except ModuleNotFoundError as error:
     raise MissingExtra(
         'carom.adapters.drake needs Drake: pip install drake, or "carom[drake]"'
@@ -64,8 +67,8 @@ class DrakeSystem(HalfSpaceSystem):
     angular part first, is in the axes of the world. The mass matrix has reflected inertia. The
     smooth force has gravity, damping of joints and all force elements, such as springs, but no
     actuators. Limits of joints are contacts without friction, "knee (low)" and "knee (high)", with
-    gaps in the unit of the joint; those of ball joints in roll, pitch and yaw are left out. Not
-    modelled: contacts between parts of the robot. No context is changed.
+    gaps in the unit of the joint; those of ball joints in roll, pitch and yaw are left out. No
+    context is changed.
 
     Contacts are points and spheres, since Drake's query for the nearest points gives only one for a
     pair of shapes, and none for a box and a half-space. A plant must be finalized, and have no
@@ -86,6 +89,9 @@ class DrakeSystem(HalfSpaceSystem):
         limits: Whether limits of joints are contacts.
         constraints: Equality constraints, as those of `carom.adapters.loops`: all of the plant's
             that are active, but for distances, or others if it has none.
+        scene_graph: `SceneGraph` whose shapes may touch each other, with their own friction: all
+            pairs that it does not filter out, but for those with a half-space. Each has one
+            contact, where its shapes are nearest; flat faces on each other need more than that.
 
     Examples:
         A ball of 2 kg and radius 0.1 m lands on the ground.
@@ -103,10 +109,12 @@ class DrakeSystem(HalfSpaceSystem):
         >>> problem = system.impact_problem(q, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0])
     """
 
+    _pair_step = 1e-3
+
     def __init__(
         self,
         plant: Any,
-        contacts: Contacts,
+        contacts: Contacts = (),
         context: Any = None,
         *,
         ground: HalfSpace = GROUND,
@@ -114,6 +122,7 @@ class DrakeSystem(HalfSpaceSystem):
         restitution: Restitution = 0.0,
         limits: bool = True,
         constraints: Sequence[LoopConstraint] = (),
+        scene_graph: Any = None,
     ) -> None:
         _check_plant(plant)
         self._plant = plant
@@ -124,7 +133,9 @@ class DrakeSystem(HalfSpaceSystem):
         loops = _all_constraints(plant, self._context, list(constraints))
         sizes = plant.num_positions(), plant.num_velocities()
         ends = Limits.of(_ranges(plant) if limits else (), sizes[1])
-        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops)
+        self._pairs = None if scene_graph is None else _pairs_of(plant, scene_graph)
+        slots = () if self._pairs is None else self._pairs.slots
+        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops, slots)
         self._frames = [_frame(plant, name) for name in self._frame_names]
         self._quaternions = [
             (joint.position_start(), joint.velocity_start())
@@ -147,13 +158,16 @@ class DrakeSystem(HalfSpaceSystem):
         restitution: Restitution = 0.0,
         limits: bool = True,
         constraints: Sequence[LoopConstraint] = (),
+        pairs: bool = False,
     ) -> DrakeSystem:
         """Take ground, contacts and friction from collision geometry, as `scene_contacts` does.
 
-        Geometry has no coefficient of restitution: its dissipation is not one.
+        Geometry has no coefficient of restitution: its dissipation is not one. With `pairs`, shapes
+        touch each other as well, and not the ground alone.
         """
         ground, contacts = scene_contacts(plant, scene_graph, bodies)
         options: Any = {"limits": limits, "constraints": constraints}
+        options["scene_graph"] = scene_graph if pairs else None
         return cls(plant, contacts, context, ground=ground, restitution=restitution, **options)
 
     @property
@@ -196,6 +210,11 @@ class DrakeSystem(HalfSpaceSystem):
         for start, _ in self._quaternions:
             unit[start : start + 4] /= np.linalg.norm(unit[start : start + 4]) or np.nan
         return unit
+
+    def _nearest(self, q: FloatArray) -> Nearest:
+        assert self._pairs is not None
+        self._plant.SetPositions(self._context, q)
+        return self._pairs.nearest(self._context)
 
     def _coordinate(self, joint: str) -> tuple[int, int]:
         own = {each.name(): each for each in _joints(self._plant)}
@@ -288,6 +307,10 @@ def _all_constraints(plant: Any, context: Any, given: list[LoopConstraint]) -> l
     for number, each in enumerate(id for id in active if id in distances):
         read.append(_distance(plant, distances[each], f"distance {number + 1}"))
     return read + given
+
+
+def _pairs_of(plant: Any, scene_graph: Any) -> ScenePairs:
+    return ScenePairs(plant, scene_graph, _body_names(plant), _combined_friction)
 
 
 def _distance(plant: Any, found: Any, name: str) -> DistanceConstraint:

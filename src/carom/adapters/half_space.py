@@ -23,6 +23,7 @@ from carom.adapters.loops import (
     joined,
     row_names,
 )
+from carom.adapters.pairs import Nearest, Slot, pair_rows
 from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
 from carom.systems.constraints import Constraints, no_constraints
@@ -112,11 +113,15 @@ def names_of(kind: str, wanted: str | Iterable[str], known: Iterable[str]) -> li
 
 
 class HalfSpaceSystem(EngineSystem):
-    """Describe a robot that an engine knows and that touches one half-space.
+    """Describe a robot that an engine knows and that touches one half-space, and perhaps itself.
 
-    Contacts between parts of the robot are not looked at. The arguments are those of its
-    subclasses `PinocchioSystem` and `DrakeSystem`.
+    Its points touch the half-space; pairs of shapes, if it has any, touch each other. The arguments
+    are those of its subclasses `PinocchioSystem` and `DrakeSystem`.
     """
+
+    # How far, as the length of a change of v, the robot is moved to see how rows of pairs change:
+    # nearest points that are found by iteration are not known better than that.
+    _pair_step = 1e-5
 
     def __init__(
         self,
@@ -127,11 +132,13 @@ class HalfSpaceSystem(EngineSystem):
         restitution: Restitution,
         limits: Limits,
         constraints: Sequence[LoopConstraint],
+        slots: Sequence[Slot] = (),
     ) -> None:
-        self.points, self.ground = _points(contacts, bool(limits.units)), ground
+        self.points, self.ground = _points(contacts, bool(limits.units or slots)), ground
         common = None if mu is None else positive("mu", mu, or_zero=True)
-        frictions = [_friction(point, common) for point in self.points]
-        names = tuple(point.name for point in self.points)
+        touching: list[ContactPoint | Slot] = [*self.points, *slots]
+        frictions = [_friction(each, common) for each in touching]
+        names = tuple(each.name for each in touching)
         bounces = coefficients(names, restitution, [*limits.units])
         for i, point in enumerate(self.points):
             bounces[i] = bounces[i] if point.restitution is None else point.restitution
@@ -144,9 +151,14 @@ class HalfSpaceSystem(EngineSystem):
         self.constraints = row_names(self.loops)
         # Corners of one foot share its frame.
         ends = [x for each in self.loops for x in _frames_of(each)]
+        ends += [x for each in slots for x in (each.frame, each.other)]
         frames = [*(point.frame for point in self.points), *ends]
         self._frame_names = tuple(dict.fromkeys(frames))
         self._frame_of = [self._frame_names.index(point.frame) for point in self.points]
+        self._slots = [
+            (self._frame_names.index(each.frame), self._frame_names.index(each.other))
+            for each in slots
+        ]
         joints = [each for each in self.loops if isinstance(each, CouplerConstraint)]
         self._coordinates = {
             each.name: (self._coordinate(each.joint), self._coordinate(each.other))
@@ -174,11 +186,37 @@ class HalfSpaceSystem(EngineSystem):
     def _coordinate(self, joint: str) -> tuple[int, int]:
         """Return the numbers in q and v of a joint that has one of each."""
 
+    def _nearest(self, q: FloatArray) -> Nearest:
+        """Return where the slots of pairs of shapes are; asked for only if there are any."""
+        raise NotImplementedError
+
     def _look(self, q: FloatArray, v: FloatArray, t: float) -> tuple[Dynamics, Constraints]:
         M, force, frames = self._motion(q, v)
         parts = [self._constraint(each, frames, q, v) for each in self.loops]
         constraints = joined(parts) if parts else no_constraints(self.nv)
-        return self._contacts(M, force, frames, v), constraints
+        here = self._contacts(M, force, frames, v)
+        return (self._with_pairs(here, frames, q, v) if self._slots else here), constraints
+
+    def _with_pairs(
+        self, here: Dynamics, frames: FrameMotion, q: FloatArray, v: FloatArray
+    ) -> Dynamics:
+        """Return the equations of motion with the contacts of pairs of shapes as well."""
+        nearest = self._nearest(q)
+        rows, bias = pair_rows(frames, self._slots, nearest), np.zeros((len(nearest.gap), 3))
+        if speed := float(np.abs(v).max(initial=0.0)):
+            # dJ/dt v by rows a little before and after: it has how normals turn, and points wander.
+            sides = []
+            for sign in (1.0, -1.0):
+                there = self.integrate(q, v, sign * self._pair_step / speed)
+                moved, nearer = self._motion(there, v)[2], self._nearest(there)
+                sides.append(pair_rows(moved, self._slots, nearer) @ v)
+            bias = (sides[0] - sides[1]) * (0.5 * speed / self._pair_step)
+        return here._replace(
+            phi=np.concatenate([here.phi, nearest.gap]),
+            J_n=np.concatenate([here.J_n, rows[:, 0]]),
+            J_t=np.concatenate([here.J_t, rows[:, 1:]]),
+            bias=np.concatenate([here.bias, bias]),
+        )
 
     def _look_at_limits(self, q: FloatArray, v: FloatArray) -> LimitState:
         return self._limits.look(q)
@@ -216,11 +254,11 @@ class HalfSpaceSystem(EngineSystem):
 
         Args:
             q: Configuration to start from, (nq,).
-            contacts: Names of those that shall touch; all but limits of joints if not given.
+            contacts: Names of those that shall touch; all with the ground if not given.
             joints: Whether joints move as well, and not the floating base alone.
         """
         at, names = self._checked(q), self.contacts
-        bodies = names[: self.num_body_contacts]
+        bodies = names[: len(self.points)]
         wanted = bodies if contacts is None else names_of("contact", contacts, names)
         if not wanted:
             raise InvalidOption("contacts: expected at least one contact, got none")
@@ -296,7 +334,7 @@ def _points(contacts: Contacts, may_be_none: bool) -> tuple[ContactPoint, ...]:
     return tuple(points.values())
 
 
-def _friction(point: ContactPoint, common: float | None) -> float:
+def _friction(point: ContactPoint | Slot, common: float | None) -> float:
     found = common if point.mu is None else point.mu
     if found is None:
         raise InvalidOption(f"mu: contact {point.name!r} has no friction coefficient; give mu=...")

@@ -29,12 +29,15 @@ from carom.adapters.loops import (
     LoopConstraint,
     WeldConstraint,
 )
+from carom.adapters.pairs import Nearest
 from carom.adapters.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
 from carom.typing import ArrayLike, FloatArray
 
 try:
     import pinocchio as pin
+
+    from carom.adapters.pinocchio_pairs import GeometryPairs
 except ModuleNotFoundError as error:
     raise MissingExtra(
         'carom.adapters.pinocchio needs Pinocchio: pip install pin, or "carom[pinocchio]"'
@@ -66,8 +69,7 @@ class PinocchioSystem(HalfSpaceSystem):
     `model.armature`, or where that is zero `model.rotorInertia` times the square of
     `model.rotorGearRatio`. Gravity is `model.gravity`. Limits of joints are contacts without
     friction, "knee (low)" and "knee (high)", with gaps in the unit of the joint. Joints that mimic
-    others move as these let them. Not modelled: friction and damping in joints, and contacts
-    between parts of the robot.
+    others move as these let them. Not modelled: friction and damping in joints.
 
     Args:
         model: `pinocchio.Model`, which is copied.
@@ -80,6 +82,10 @@ class PinocchioSystem(HalfSpaceSystem):
         limits: Whether limits of joints are contacts.
         constraints: Equality constraints, such as closed loops: Pinocchio's constraint models of
             points and frames, or those of `carom.adapters.loops`, between frames and joints.
+        geometry: `pinocchio.GeometryModel` whose collision pairs may touch: parts of the robot, and
+            shapes that stand in the world. Each pair has one contact, where its shapes are nearest;
+            corners of a box and ends of a capsule have one each over a half-space. Flat faces on
+            each other need more than that: give points, or use MuJoCo.
 
     Examples:
         A ball of 2 kg and radius 0.1 m, whose centre is 0.1 m above the ground.
@@ -101,13 +107,14 @@ class PinocchioSystem(HalfSpaceSystem):
     def __init__(
         self,
         model: Any,
-        contacts: Contacts,
+        contacts: Contacts = (),
         *,
         ground: HalfSpace = GROUND,
         mu: float | None = None,
         restitution: Restitution = 0.0,
         limits: bool = True,
         constraints: Sequence[Any] = (),
+        geometry: Any = None,
     ) -> None:
         if not isinstance(model, pin.Model):
             raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
@@ -116,7 +123,9 @@ class PinocchioSystem(HalfSpaceSystem):
         loops = [_described(self._model, i, each) for i, each in enumerate(constraints)]
         ends = Limits.of(_ranges(model) if limits else (), model.nv)
         sizes = model.nq, model.nv
-        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops)
+        self._pairs = None if geometry is None else GeometryPairs(model, geometry)
+        slots = () if self._pairs is None else self._pairs.slots
+        super().__init__(sizes, contacts, ground, mu, restitution, ends, loops, slots)
         self._data = self._model.createData()
         self._frames = [_frame_id(self._model, name) for name in self._frame_names]
 
@@ -216,6 +225,10 @@ class PinocchioSystem(HalfSpaceSystem):
             - point.radius * self.ground.normal
             for point in self.points
         ]
+        if self._pairs is not None:
+            nearest = self._nearest(self._checked(q))
+            places += [*(0.5 * (nearest.one + nearest.other))]
+            self._place(q)
         starts = [joint.idx_v for joint in self._model.joints]
         for velocity in self._limits.velocity.tolist():
             own = max(
@@ -239,6 +252,10 @@ class PinocchioSystem(HalfSpaceSystem):
         """Return the configuration (nq,) that a constant velocity leads to."""
         step = duration * np.asarray(v, dtype=np.float64)
         return np.asarray(pin.integrate(self._model, self._checked(q), step), dtype=np.float64)
+
+    def _nearest(self, q: FloatArray) -> Nearest:
+        assert self._pairs is not None
+        return self._pairs.nearest(self._model, self._data, q)
 
     def _coordinate(self, joint: str) -> tuple[int, int]:
         names_of("joint", joint, self._model.names)

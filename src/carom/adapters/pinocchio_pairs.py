@@ -1,0 +1,106 @@
+"""Contacts that Pinocchio's collision library finds between shapes of a geometry model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from carom.adapters.half_space import ContactPoint, shape_points
+from carom.adapters.pairs import Nearest, Slot
+from carom.errors import InvalidOption, InvalidProblem
+from carom.typing import FloatArray
+
+TOLERANCE = 1e-12
+"""Of nearest points that are found by iteration [m]; the library's own 1e-6 shows in Jacobians."""
+HALF_SPACE = "Halfspace"
+
+
+class GeometryPairs:
+    """The collision pairs of a geometry model, with their slots.
+
+    Args:
+        model: The robot, which every shape belongs to.
+        geometry: `pinocchio.GeometryModel`, which is copied.
+    """
+
+    def __init__(self, model: Any, geometry: Any) -> None:
+        if not isinstance(geometry, pin.GeometryModel):
+            raise InvalidOption(f"geometry: expected a pinocchio.GeometryModel, got {geometry!r}")
+        self._geometry = geometry.copy()
+        self._data = self._geometry.createData()
+        for request in self._data.distanceRequests:
+            request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+        self.slots: list[Slot] = []
+        # Of each slot: its pair, and the corner over a half-space, if it has one.
+        self._found: list[tuple[int, ContactPoint | None]] = []
+        for k, pair in enumerate(self._geometry.collisionPairs):
+            shapes = [self._geometry.geometryObjects[i] for i in (pair.first, pair.second)]
+            frames = [model.frames[shape.parentFrame].name for shape in shapes]
+            name = f"{shapes[0].name}/{shapes[1].name}"
+            corners = _corners(shapes, name) if _plane(shapes) is not None else [None]
+            for corner in corners:
+                word = name if corner is None else corner.name
+                self.slots.append(Slot(word, frames[0], frames[1]))
+                self._found.append((k, corner))
+
+    def nearest(self, model: Any, data: Any, q: FloatArray) -> Nearest:
+        """Return where all slots are at a configuration."""
+        geometry, own = self._geometry, self._data
+        pin.updateGeometryPlacements(model, data, geometry, own, q)
+        rows = []
+        for k, corner in self._found:
+            pair = geometry.collisionPairs[k]
+            if corner is not None:
+                rows.append(self._over_half_space((pair.first, pair.second), corner))
+                continue
+            pin.computeDistance(geometry, own, k)
+            result = own.distanceResults[k]
+            # The library's normal points from the first shape to the second.
+            ends = result.getNearestPoint1(), result.getNearestPoint2()
+            rows.append((result.min_distance, -result.normal, *(np.array(end) for end in ends)))
+        return Nearest.of(rows)
+
+    def _over_half_space(
+        self, ids: tuple[int, int], corner: ContactPoint
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Return gap, normal and points of a corner over a half-space."""
+        shapes = [self._geometry.geometryObjects[i] for i in ids]
+        plane = _plane(shapes)
+        assert plane is not None
+        places = [self._data.oMg[i] for i in ids]
+        surface, ground = shapes[plane].geometry, places[plane]
+        normal = ground.rotation @ np.array(surface.n)
+        centre = places[1 - plane].act(corner.offset)
+        height = float(normal @ (centre - ground.translation) - surface.d)
+        touching = centre - corner.radius * normal
+        points = touching, centre - height * normal
+        # The normal points to the first shape.
+        if plane == 0:
+            return height - corner.radius, -normal, points[1], points[0]
+        return height - corner.radius, normal, *points
+
+
+def _plane(shapes: list[Any]) -> int | None:
+    """Return which of two shapes is a half-space, if one is."""
+    kinds = [type(shape.geometry).__name__ for shape in shapes]
+    return kinds.index(HALF_SPACE) if HALF_SPACE in kinds else None
+
+
+def _corners(shapes: list[Any], name: str) -> list[ContactPoint]:
+    """Return the corners of a shape over a half-space, in its own axes."""
+    plane = _plane(shapes)
+    assert plane is not None
+    shape = shapes[1 - plane]
+    kind = type(shape.geometry).__name__
+    if kind not in ("Sphere", "Box", "Capsule"):
+        raise InvalidProblem(
+            f"geometry {shape.name!r} is a {kind}, and over a half-space only spheres, boxes and "
+            f"capsules are supported; remove the pair, or give ContactPoints and a ground"
+        )
+    half = (0.0, 0.0, getattr(shape.geometry, "halfLength", 0.0))
+    if kind == "Box":
+        half = tuple(shape.geometry.halfSide)
+    radius = getattr(shape.geometry, "radius", 0.0)
+    return shape_points(ContactPoint("shape", radius=radius, name=name), np.eye(3), half)
