@@ -1,5 +1,6 @@
 """Time steps against closed forms, with errors that fall with the step, and what always holds."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 import carom
 from carom.systems import PD, Box, ControlledSystem, Cylinder, HalfSpace, SpatialBody, Sphere
 from carom.systems.quaternions import rotation, turn
-import itertools
 
 G = 9.81
 LAW = carom.Routh()

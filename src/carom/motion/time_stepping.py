@@ -327,6 +327,9 @@ class Stepping:
             near = (here.phi < CLOSE) & (here.phi > -LANDED)
             push = self._push(here, np.union1d(trial.which, np.flatnonzero(near)))
             q, pushed = self.system.integrate(q, push, 1.0), pushed + push
+            if self.system.constraints:
+                q = self.system.closed(q)
+                v = self.system.allowed_velocity(q, v)
             here = self.system.dynamics(q, v, t)
         return End(t, q, v, here, self._energy(q, v, here), pushed)
 
