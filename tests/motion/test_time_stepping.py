@@ -258,7 +258,7 @@ def test_inputs_give_what_energy_they_give():
     # A ball is driven down onto the ground, lifted, and pushed, by forces of time.
     ball = SpatialBody(Sphere(0.1), 2.0, mu=0.5)
 
-    def inputs(t, q, v):
+    def inputs(t, *_):
         return [4.0 * math.sin(9.0 * t), 1.0, 30.0 * math.sin(5.0 * t), 0.0, 0.0, 0.0]
 
     motion = moved(ControlledSystem(ball, inputs), [0.0, 0.0, 0.3, *UPRIGHT], REST, 2.0)
@@ -266,7 +266,7 @@ def test_inputs_give_what_energy_they_give():
     work = np.zeros(len(motion.t))
     for k in range(1, len(work)):
         way = motion.q[k, :3] - motion.q[k - 1, :3]
-        work[k] = work[k - 1] + np.array(inputs(motion.t[k - 1], None, None)[:3]) @ way
+        work[k] = work[k - 1] + np.array(inputs(motion.t[k - 1])[:3]) @ way
     gained = motion.energy - work
     # Inputs of rolling bodies act on their centres alone; corrections of gaps are below 1e-6 m.
     assert np.diff(gained).max() <= 1e-8

@@ -353,7 +353,8 @@ class Stepping:
             return 0.0
         work = 0.0
         if len(trial.pull):
-            work = passed / h * float(trial.pull @ self._way(trial, theta, h, passed))
+            way = passed * self._way(trial, theta, h, passed) + end.pushed
+            work = float(trial.pull @ way) / h
         rise = end.energy - self.energy - work
         return rise if rise > ROUNDING * (abs(end.energy) + abs(self.energy)) else 0.0
 
