@@ -169,9 +169,7 @@ def main(name: str = "solo12", num: int = 100) -> None:
     v[:2] = FORWARD
     carom.simulate(moving, q, v, 0.2, law, time_step=STEP)
     start = time.process_time()
-    motions = carom.simulate_many(
-        moving, q, v, DURATION, law, num, time_step=STEP, num_processes=1
-    )
+    motions = carom.simulate_many(moving, q, v, DURATION, law, num, time_step=STEP, num_processes=1)
     seconds = (time.process_time() - start) / num
     print(f"{name}: {num} motions of {DURATION:g} s in steps of {1e3 * STEP:g} ms")
     print(f"  finished: {motions.num_finished}")
@@ -186,12 +184,10 @@ def main(name: str = "solo12", num: int = 100) -> None:
     print(f"  largest rise of energy in a step beyond the controller's work: {max(rises):.3g}")
     counts = [len(motion.impacts) for motion in motions.trajectories]
     print(f"  impacts: {min(counts)} … {max(counts)}")
-    compare(robot, system, q, motions, seconds)
+    compare(robot, q, motions, seconds)
 
 
-def compare(
-    robot: Robot, system: PinocchioSystem, q: np.ndarray, motions: carom.Bundle, seconds: float
-) -> None:
+def compare(robot: Robot, q: np.ndarray, motions: carom.Bundle, seconds: float) -> None:
     """Print times beside MuJoCo's, and where its motion leaves the spread."""
     model, there, names = to_mujoco(robot, q)
     times = np.linspace(0.0, DURATION, round(DURATION / STEP) + 1)

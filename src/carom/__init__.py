@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from carom.errors import (
         UnknownScene as UnknownScene,
     )
+    from carom.explorer.play import play as play
     from carom.explorer.run import explore as explore
     from carom.extremes.extreme import Extreme as Extreme
     from carom.extremes.extreme import Extremes as Extremes
@@ -93,6 +94,7 @@ _NAMES = {
         "NotResolvedExactly",
         "UnknownScene",
     ),
+    "carom.explorer.play": ("play",),
     "carom.explorer.run": ("explore",),
     "carom.extremes.extreme": ("Extreme", "Extremes"),
     "carom.extremes.worst_case": ("worst_case",),

@@ -7,7 +7,7 @@ import pytest
 
 from carom.adapters.mujoco import MujocoSystem
 from carom.adapters.pinocchio import PinocchioSystem
-from carom.adapters.solids import pose_along
+from carom.systems.solids import pose_along
 
 TABLE = """<mujoco><worldbody>
   <geom name="floor" type="plane" size="1 1 1"/>

@@ -30,8 +30,8 @@ from carom.adapters.loops import (
     WeldConstraint,
 )
 from carom.adapters.pairs import Nearest
-from carom.adapters.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
+from carom.systems.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.typing import ArrayLike, FloatArray
 
 try:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -14,21 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from carom.adapters.solids import Drawable, Solid
-from carom.errors import MissingExtra
+from carom.explorer.space import add_solid, place, start_server
 from carom.extremes.worst_case import worst_case
 from carom.laws.routh import Routh
 from carom.outcomes.path import ImpactPath
 from carom.problem import ImpactProblem
+from carom.systems.solids import Drawable
 from carom.typing import FloatArray
 
-try:
-    import trimesh
-    import viser
-except ModuleNotFoundError as error:
-    raise MissingExtra.of("robots in the explorer", "viser", "viser") from error
-
-BEFORE, AFTER, CONTACT, GHOST = (0, 158, 115), (213, 94, 0), (240, 228, 66), (86, 180, 233)
+BEFORE, AFTER, CONTACT = (0, 158, 115), (213, 94, 0), (240, 228, 66)
 SAMPLES = 24
 """Number of samples beside the extremes."""
 GHOSTS = 3
@@ -143,9 +135,9 @@ class Stage:
         scene = server.scene
         scene.set_up_direction("+z")
         scene.add_grid("/ground", width=6 * size, height=6 * size, cell_size=0.25 * size)
-        self.bodies = [_add(scene, f"/robot/{i}", each) for i, each in enumerate(solids)]
+        self.bodies = [add_solid(scene, f"/robot/{i}", each) for i, each in enumerate(solids)]
         self.ghosts = [
-            [_add(scene, f"/ghosts/{k}/{i}", each, 0.18) for i, each in enumerate(solids)]
+            [add_solid(scene, f"/ghosts/{k}/{i}", each, 0.18) for i, each in enumerate(solids)]
             for k in range(GHOSTS)
         ]
         for i, (name, at) in enumerate(zip(robot.problem.contacts, robot.places, strict=True)):
@@ -171,56 +163,17 @@ class Stage:
         self.after = self._arrows("/arrows/after", shown.v, AFTER)
         motion = self.robot.motion(shown.v)
         for k, ghost in enumerate(self.ghosts):
-            _place(ghost, motion[(k + 1) * (len(motion) - 1) // GHOSTS])
+            place(ghost, motion[(k + 1) * (len(motion) - 1) // GHOSTS])
         return motion
 
     def place(self, poses: FloatArray) -> None:
         """Move the robot."""
-        _place(self.bodies, poses)
-
-
-def _add(scene: Any, name: str, solid: Solid, opacity: float | None = None) -> Any:
-    mesh = _mesh(solid)
-    color = GHOST if opacity else tuple(int(255 * x) for x in solid.color)
-    return scene.add_mesh_simple(
-        name, np.asarray(mesh.vertices), np.asarray(mesh.faces), color=color, opacity=opacity
-    )
-
-
-def _mesh(solid: Solid) -> Any:
-    """Return the triangles of a solid."""
-    radius, half, _ = solid.size
-    if solid.kind == "mesh":
-        return trimesh.Trimesh(solid.vertices, solid.faces, process=False)
-    if solid.kind == "box":
-        return trimesh.creation.box(extents=2.0 * solid.size)
-    if solid.kind == "capsule":
-        # Along z; older versions of trimesh begin at the origin.
-        made = trimesh.creation.capsule(height=2.0 * half, radius=radius, count=[12, 12])
-        made.apply_translation(-made.bounds.mean(axis=0))
-        return made
-    if solid.kind == "cylinder":
-        return trimesh.creation.cylinder(radius=radius, height=2.0 * half, sections=24)
-    ball = trimesh.creation.icosphere(subdivisions=2)
-    ball.apply_scale(solid.size if solid.kind == "ellipsoid" else radius)
-    return ball
-
-
-def _place(handles: list[Any], poses: FloatArray) -> None:
-    for handle, at in zip(handles, poses, strict=True):
-        handle.position = at[:3, 3]
-        handle.wxyz = viser.transforms.SO3.from_matrix(at[:3, :3]).wxyz
-
-
-def _server(host: str, port: int) -> Any:
-    """Return a server of viser, which says hello on standard error."""
-    with redirect_stdout(sys.stderr):
-        return viser.ViserServer(host=host, port=port, verbose=False, label="carom")
+        place(self.bodies, poses)
 
 
 def save_playback(robot: Robot, path: Path, port: int = 0) -> None:
     """Write a page that plays the outcomes one after another, without a server."""
-    server = _server("127.0.0.1", port)
+    server = start_server("127.0.0.1", port)
     try:
         stage = Stage(server, robot)
         stage.place(robot.system.placements(robot.q))
@@ -240,7 +193,7 @@ class Viewer:
 
     def __init__(self, robot: Robot, host: str, port: int) -> None:
         self.robot = robot
-        self.server = _server(host, port)
+        self.server = start_server(host, port)
         self.stage = Stage(self.server, robot)
         gui = self.server.gui
         labels = [each.label for each in robot.outcomes]

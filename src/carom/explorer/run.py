@@ -70,7 +70,7 @@ def show_robot(
     """Show a robot's outcomes until Ctrl-C, or write them as a page."""
     from carom.explorer.robot import Robot, Viewer, save_playback
 
-    for name in ("solids", "placements", "contact_places", "contact_motions", "moved"):
+    for name in ("solids", "placements", "contact_places", "contact_motions", "integrate"):
         if not hasattr(system, name):
             raise InvalidOption(
                 f"system: expected a planar system or a robot of MuJoCo or Pinocchio, got a "

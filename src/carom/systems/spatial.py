@@ -14,6 +14,7 @@ from carom.errors import InvalidProblem
 from carom.systems.half_space import GROUND, HalfSpace
 from carom.systems.one_pass import OnePassSystem
 from carom.systems.quaternions import cross, rotation, turned
+from carom.systems.solids import NO_FACES, NO_VERTICES, Solid, pose
 from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray
 
@@ -22,6 +23,8 @@ Inputs = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of gravity where nothing else is said [m/s^2]."""
+COLOR = (0.55, 0.62, 0.7)
+"""Red, green and blue of a body that is drawn, from 0 to 1."""
 UNIT = 1e-3
 """Largest deviation of a quaternion from unit length: integrators drift."""
 UPRIGHT = 1e-12
@@ -59,6 +62,11 @@ class Sphere:
         checks.positive("radius", self.radius)
 
     @property
+    def drawn(self) -> tuple[str, tuple[float, float, float]]:
+        """Return the kind and size of a `Solid`."""
+        return "sphere", (self.radius, 0.0, 0.0)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Return what each contact with a plane is called."""
         return ("",)
@@ -92,6 +100,12 @@ class Box:
         for side in sides:
             checks.positive("size", side)
         object.__setattr__(self, "size", sides)
+
+    @property
+    def drawn(self) -> tuple[str, tuple[float, float, float]]:
+        """Return the kind and size of a `Solid`."""
+        a, b, c = (0.5 * self.size).tolist()
+        return "box", (a, b, c)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -143,6 +157,11 @@ class Cylinder:
         checks.positive("radius", self.radius)
         checks.positive("height", self.height)
         checks.integer("num_fixed", self.num_fixed, 0)
+
+    @property
+    def drawn(self) -> tuple[str, tuple[float, float, float]]:
+        """Return the kind and size of a `Solid`."""
+        return "cylinder", (self.radius, 0.5 * self.height, 0.0)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -274,6 +293,17 @@ class SpatialBody(OnePassSystem):
             )
         )
         return Dynamics(self.mass_matrix(at), force, phi, J[:, 0], J[:, 1:], bias)
+
+    def solids(self) -> list[Solid]:
+        """Return the shape of the body, for drawing."""
+        kind, size = self.shape.drawn
+        own = Solid("body", kind, np.array(size), NO_VERTICES, NO_FACES, COLOR)
+        return [own]
+
+    def placements(self, q: ArrayLike) -> FloatArray:
+        """Return the pose of the body, (1, 4, 4)."""
+        at = self._checked(q)
+        return pose(at[:3], rotation(at[3:]))[None]
 
     def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
         """Return the force of the inputs."""

@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from carom.adapters.solids import NO_FACES, NO_VERTICES, Solid, pose
+from carom.systems.solids import NO_FACES, NO_VERTICES, Solid, pose
 from carom.typing import FloatArray
 
 KINDS: dict[int, str] = {

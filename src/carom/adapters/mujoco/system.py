@@ -27,11 +27,11 @@ from carom.adapters.mujoco.rows import (
     widen_limits,
 )
 from carom.adapters.mujoco.solids import placements_of, solids_of
-from carom.adapters.solids import Solid
 from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
 from carom.systems.constraints import Closure, Constraints, no_constraints
+from carom.systems.solids import Solid
 from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray, IntArray
 

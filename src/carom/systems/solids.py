@@ -1,4 +1,4 @@
-"""Robots as solids that can be drawn in space, whatever engine they come from."""
+"""Robots and bodies as solids that can be drawn in space, whatever engine they come from."""
 
 from __future__ import annotations
 
