@@ -322,7 +322,12 @@ def test_reports_can_be_pickled(name):
 
 
 def test_a_repr_is_one_line():
-    assert repr(report("rocking-block")) == "Guarantees(2 contacts: 8 hold, 0 fail, 0 open)"
+    # What is proved within the time depends on the machine.
+    counts = re.fullmatch(
+        r"Guarantees\(2 contacts: (\d) hold, 0 fail, (\d) open\)", repr(report("rocking-block"))
+    )
+    assert counts
+    assert sum(map(int, counts.groups())) == len(report("rocking-block").statements)
     assert repr(report("one contact")).startswith("Guarantees(1 contact: ")
 
 

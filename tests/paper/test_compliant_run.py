@@ -173,6 +173,25 @@ def test_integrator_that_gives_up_is_told(monkeypatch):
     assert hit().status == "stalled"
 
 
+def test_an_integrator_that_makes_energy_is_told(monkeypatch):
+    """As BDF of SciPy 1.12 did at rtol = 1e-6, where a step missed how friction turns over."""
+    state = run_module.Run._state
+    more = 0.0
+
+    def faster(run, t, y):
+        nq, end = run.nq, run.end_v
+        return state(run, t, np.concatenate([y[:nq], y[nq:end] + more, y[end:]]))
+
+    monkeypatch.setattr(
+        run_module.Run, "_first", lambda run, dense, end, _: faster(run, end, dense(end))
+    )
+    assert hit().status == "over"
+    more = 20.0
+    assert hit().status == "energy rises"
+    with pytest.raises(ImpactNotResolved, match="lower rtol"):
+        hit().outcome()
+
+
 def test_nothing_happens_where_nothing_approaches():
     scene = block()
     impact = carom.Compliant().run(scene.system, scene.q, -scene.v)

@@ -67,7 +67,7 @@ class Compliant:
 
         >>> import carom
         >>> block = carom.scenes.load("rocking-block")
-        >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-6)
+        >>> law = carom.Compliant(stiffness=[1e7, 1e6], rtol=1e-8)
         >>> outcomes = law.resolve(block.system, block.q, block.v)
         >>> len(outcomes), outcomes.contact_velocities[0, :, 0].round(3).tolist()
         (1, [0.039, -0.0])
@@ -114,7 +114,8 @@ class Compliant:
         contacts are those that touched during the impact.
 
         Raises:
-            ImpactNotResolved: The impact did not end within `max_duration` and `max_steps`.
+            ImpactNotResolved: The impact did not end within `max_duration` and `max_steps`, or
+                energy rises, because `rtol` is too large.
         """
         return self.run(system, q, v).outcome()
 
