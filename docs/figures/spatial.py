@@ -13,7 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from carom.plots import style
-from tests.reference.cone_errors import one_contact, several_contacts, turning
+from tests.reference.cone_errors import (
+    exact_motions,
+    one_contact,
+    several_contacts,
+    step_errors,
+    turning,
+    turning_exact_motions,
+)
 
 DOCS = Path(__file__).parents[1]
 KS = (4, 8, 16, 32)
@@ -21,6 +28,9 @@ FINEST = 64
 NUM_BODIES = 300
 NUM_TURNED = 100
 NUM_LANDINGS = {2: 40, 3: 20, 4: 10}
+NUM_LANDINGS_TURNED = 40
+NUM_STEPPED = 60
+STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)
 
 
 def frame(ax: Axes, title: str) -> None:
@@ -94,7 +104,25 @@ def draw_errors() -> Figure:
     return figure
 
 
+def print_exact_motions() -> None:
+    """Print the errors of the default law, which has neither directions nor steps."""
+    found = {"one contact": exact_motions(NUM_BODIES).max(axis=1)}
+    for m, count in {1: NUM_TURNED, **dict.fromkeys(NUM_LANDINGS, NUM_LANDINGS_TURNED)}.items():
+        found[f"tangents turned, {m} contacts"] = turning_exact_motions(m, count).max(axis=(1, 2))
+    for name, errors in found.items():
+        parts = np.median(errors), np.percentile(errors, 90), errors.max()
+        print(f"Routh(), {name}:", *(f"{100 * value:.1e} %" for value in parts))
+
+
+def print_steps() -> None:
+    """Print what steps add to the error of eight directions."""
+    errors = step_errors(NUM_STEPPED, STEPS)
+    print("steps", STEPS, "mean", *(f"{100 * value:.1e} %" for value in errors.mean(axis=0)))
+
+
 if __name__ == "__main__":
+    print_exact_motions()
+    print_steps()
     path = DOCS / "spatial-error.png"
     draw_errors().savefig(path, dpi=110)
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

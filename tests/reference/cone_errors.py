@@ -33,12 +33,14 @@ MOST = 10.0
 
 NUM_SUPPORTS = 50
 
+NUM_TURNS = 3
 
-def one_outcome(problem: carom.ImpactProblem) -> FloatArray:
+
+def one_outcome(problem: carom.ImpactProblem, share: float = SHARE) -> FloatArray:
     """Return the velocity (nv,) after an impact at one contact, by small steps of `Routh`."""
     law = carom.Routh(
-        points=np.ones((1, round(MOST / SHARE))),
-        step_impulse=SHARE * float(problem.space.impulse_unit[0]),
+        points=np.ones((1, round(MOST / share))),
+        step_impulse=share * float(problem.space.impulse_unit[0]),
         num_threads=1,
     )
     return law.resolve(problem).v_post[0]
@@ -96,3 +98,50 @@ def several_contacts(
         )
         supports.append(np.abs(reach[:-1] - reach[-1]))
     return np.concatenate(apart, axis=1), np.concatenate(supports, axis=1)
+
+
+def exact_motions(count: int, num_samples: int = 16) -> FloatArray:
+    """Return errors (count, num_samples) of `Routh()` at one contact against the round cone."""
+    errors = np.empty((count, num_samples))
+    for number in range(count):
+        problem = ellipsoid(np.random.default_rng([7, number]))
+        found = carom.Routh(num_samples, num_threads=1).resolve(problem)
+        errors[number] = distance(problem, found.v_post, round_cone_outcome(problem))
+    return errors
+
+
+def turning_exact_motions(m: int, count: int, num_samples: int = 100) -> FloatArray:
+    """Return how far samples (count, NUM_TURNS, num_samples) move if tangents are turned at random.
+
+    The samples are those of `Routh()` that are drawn; those that search look for large velocities
+    along the tangents, whatever these are.
+    """
+    law = carom.Routh(num_samples, extremes=0.0, num_threads=1)
+    moved = np.empty((count, NUM_TURNS, num_samples))
+    for number in range(count):
+        rng = np.random.default_rng([5, m, number])
+        problem = ellipsoid(rng) if m == 1 else on_feet(rng, m)
+        outcomes = law.resolve(problem)
+        for k in range(NUM_TURNS):
+            turns = [turn(angle) for angle in rng.uniform(0.0, 2.0 * np.pi, m)]
+            again = law.resolve(with_tangents(problem, turns))
+            assert outcomes.num_unfinished == again.num_unfinished == 0
+            moved[number, k] = distance(problem, outcomes.v_post, again.v_post)
+    return moved
+
+
+def step_errors(count: int, shares: Sequence[float], k: int = 8) -> FloatArray:
+    """Return errors (count, len(shares)) that steps add to those of k directions, one contact.
+
+    Args:
+        count: Number of bodies.
+        shares: Steps, as shares of the impulse that could stop the contact.
+        k: Number of friction directions.
+    """
+    errors = np.empty((count, len(shares)))
+    for number in range(count):
+        problem = ellipsoid(np.random.default_rng([7, number]), k)
+        finest = one_outcome(problem)
+        for i, share in enumerate(shares):
+            errors[number, i] = distance(problem, one_outcome(problem, share), finest)[0]
+    return errors

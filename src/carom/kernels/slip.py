@@ -9,7 +9,6 @@ turns by Keller's equation, which `slip_steps` follows with error control.
 import numpy as np
 
 from carom.kernels.jit import expanded, inlined
-from carom.kernels.linear import norm_inf
 from carom.kernels.slip_advance import FIRST_TRY, advance
 from carom.kernels.slip_aim import aim
 from carom.kernels.slip_bounce import (
@@ -22,7 +21,7 @@ from carom.kernels.slip_bounce import (
 )
 from carom.kernels.slip_phase import IDLE, SMOOTH, begin_phase, scratch
 from carom.kernels.slip_root import NONE
-from carom.kernels.slip_steps import friction_against, respond
+from carom.kernels.slip_steps import friction_against, length, respond
 from carom.kernels.stored import log_energies, stored
 
 __all__ = ["ACCURACY", "JAMMED", "OK", "TOO_LONG", "follow_stretch", "scratch"]
@@ -42,6 +41,10 @@ on others come to rest with them, but for errors. If it has not, it starts anew.
 
 REST = 1e-7
 """Normal velocities below this share of the impact's speed are errors if nothing moves."""
+
+AIM_AFTER, LAST_AIM = 0.8, 1e-6
+"""Rates are aimed again after this share of the impulse to the next stop, as long as that is above
+this share of the first one. Neither depends on steps, so that motions do not."""
 
 MOST_STEPS = 1000
 
@@ -78,11 +81,13 @@ def _follow_phases(A, mu, share, aims, work, log, logged):
     """Go from phase to phase until the stretch ends, as `follow_stretch` does."""
     u = work.u
     # How many contacts slip, start to, and stick; impulse so far, to end at, of a step to try.
-    phase, position, length, attempt = (0, 0, 0), 0.0, np.inf, FIRST_TRY
-    is_new, is_first = True, True
+    phase, position, end, attempt = (0, 0, 0), 0.0, np.inf, FIRST_TRY
+    is_new, is_first, last_aim = True, True, np.inf
     aim_at = aim_again = 0.0 if aims else np.inf
     for step in range(MOST_STEPS):
-        if position >= aim_at:
+        if position >= aim_at * (1.0 - 1e-14):
+            # Slip that has ended has no direction for its friction.
+            _drop_noise(AT_REST, work)
             aim(A, mu, work)
             is_new = True
         if not _acts(work):
@@ -108,13 +113,14 @@ def _follow_phases(A, mu, share, aims, work, log, logged):
             is_new = True
             continue
         if is_first and share < 1.0:
-            whole = to_stop if to_stop < np.inf else norm_inf(u) / fastest
-            length = share * whole if share >= 0.0 else -share
+            whole = to_stop if to_stop < np.inf else _largest(u, work.m) / fastest
+            end = share * whole if share >= 0.0 else -share
         is_first = False
-        if position >= aim_at:
-            aim_at, aim_again = position + 0.5 * to_stop, position + 0.05 * to_stop
-        room = length - position
-        h, attempt, is_new = advance(phase, fastest, to_stop, room, attempt, aims, work)
+        if position >= aim_at * (1.0 - 1e-14):
+            aim_at, aim_again = position + AIM_AFTER * to_stop, position + 0.05 * to_stop
+            last_aim = LAST_AIM * to_stop if last_aim == np.inf else last_aim
+        room, to_aim = end - position, aim_at - position if to_stop > last_aim else np.inf
+        h, attempt, is_new = advance(phase, fastest, to_stop, room, to_aim, attempt, work)
         phase = (phase[0], 0, phase[2])
         if is_new:
             aim_at = min(aim_at, aim_again)
@@ -128,7 +134,7 @@ def _follow_phases(A, mu, share, aims, work, log, logged):
             aim_at = position if aims else np.inf
         else:
             return TOO_LONG, step
-        if position >= length * (1.0 - 1e-15):
+        if position >= end * (1.0 - 1e-15):
             return OK, step + 1
     return TOO_LONG, MOST_STEPS
 
@@ -178,10 +184,17 @@ def _present_rates(phase, work):
     for j in range(n):
         for a in range(3 * work.m):
             du[a] += work.f[j] * R[j, a]
-    fastest = 0.0
-    for a in range(3 * work.m):
-        fastest = max(fastest, abs(du[a]))
-    return fastest
+    return _largest(du, work.m)
+
+
+@inlined
+def _largest(velocities, m):
+    """Return the largest normal velocity or slip, which tangents do not change."""
+    largest = 0.0
+    for p in range(0, 3 * m, 3):
+        slip = length(velocities[p + 1], velocities[p + 2])
+        largest = max(largest, max(abs(velocities[p]), slip))
+    return largest
 
 
 @expanded

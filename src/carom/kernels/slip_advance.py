@@ -44,7 +44,7 @@ FIRST = 1e-7
 
 
 @lean
-def advance(phase, fastest, to_stop, room, attempt, aims, work):
+def advance(phase, fastest, to_stop, room, to_aim, attempt, work):
     """Choose a step and write its friction impulse and slip; leave u as it is.
 
     Args:
@@ -52,8 +52,8 @@ def advance(phase, fastest, to_stop, room, attempt, aims, work):
         fastest: Largest rate of change of u.
         to_stop: Impulse after which the first contact stops at present rates.
         room: Most impulse.
+        to_aim: Impulse after which rates are to be aimed again, infinite if they are not aimed.
         attempt: Impulse to try, times the rate at which friction turns slip.
-        aims: Whether contacts are to stop together.
         work: With present rates.
 
     Returns:
@@ -64,6 +64,8 @@ def advance(phase, fastest, to_stop, room, attempt, aims, work):
     most = min(room, to_stop)
     if num_slips == 0:
         return most, attempt, False
+    # Rates that were aimed with present directions are aimed again before contacts stop.
+    most = min(most, to_aim)
     if num_starting > 0:
         h = min(most, _first_length(num_slips - num_starting, fastest, work))
         _go_straight(h, num_slips, work)
@@ -75,9 +77,6 @@ def advance(phase, fastest, to_stop, room, attempt, aims, work):
         _go_straight(to_rest, num_slips, work)
         if _come_to_rest(ending, to_rest, num_slips, work) or is_small:
             return to_rest, attempt, True
-    # Rates that were aimed with present directions are aimed again before contacts stop.
-    if aims and to_stop * to_stop * turning > 0.1 * STRAIGHT * work.accuracy:
-        most = min(room, 0.8 * to_stop)
     if to_rest > most and most * most * turning < STRAIGHT * work.accuracy:
         _go_straight(most, num_slips, work)
         return most, attempt, False
