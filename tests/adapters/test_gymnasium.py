@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from itertools import combinations
 
 import gymnasium
 import numpy as np
@@ -114,6 +115,47 @@ def _colliding(env):
     return set(fast) if len(near) >= 2 else set()
 
 
+def test_one_start_ends_in_many_ways_by_the_seed_of_the_draws():
+    """Environments with seeds of their own, reset alike, start alike; the same ones draw alike."""
+    runs = []
+    for seed in (None, 1, 2, 1):
+        env = SetValuedImpacts(_make("Walker2d-v5"), law=LAW, seed=seed)
+        runs.append(_run(env, 60, seed=3))
+    for observations, impacts in runs[1:]:
+        assert np.array_equal(observations[0], runs[0][0][0])
+        assert impacts[0].time == runs[0][1][0].time
+    assert np.array_equal(runs[1][0], runs[3][0])
+    firsts = [impacts[0].v_post for _, impacts in runs[:3]]
+    assert min(np.abs(a - b).max() for a, b in combinations(firsts, 2)) > 1e-6
+
+
+def test_an_impact_tells_how_it_came_about():
+    """The law and the seed draw it again; contacts end as their velocities say."""
+    _, impacts = _run(SetValuedImpacts(_make("Walker2d-v5")), 60)
+    words = set()
+    for impact in impacts:
+        assert impact.law == carom.Routh()
+        path = impact.path()
+        assert np.array_equal(path.v[0], impact.v_pre)
+        np.testing.assert_allclose(path.v_post, impact.v_post, rtol=0.0, atol=1e-12)
+        velocity = impact.problem.contact_velocity(impact.v_post)
+        for name, word, (n, t) in zip(impact.contacts, impact.ends, velocity, strict=True):
+            assert word == ("lifts" if n > 1e-8 else "slides" if abs(t) > 1e-8 else "sticks")
+            assert f"{name} {word}" in str(impact)
+        assert str(impact.seed) in str(impact)
+        words |= {*impact.ends}
+    assert len(words) >= 2
+
+
+def test_a_spec_makes_the_same_environment():
+    env = SetValuedImpacts(_make("Hopper-v5"), law=LAW, seed=4)
+    twin = gymnasium.make(env.spec)
+    (one, impacts), (other, again) = _run(env, 40), _run(twin, 40)
+    assert np.array_equal(one, other)
+    assert [each.seed for each in impacts] == [each.seed for each in again]
+    assert impacts
+
+
 @pytest.mark.parametrize("probability", [1e-12, 0.3, 1.0])
 def test_an_impact_is_decided_upon_once(probability):
     """MuJoCo takes several steps for one that is left to it; all others are drawn."""
@@ -196,6 +238,7 @@ def test_closing_gives_the_environment_its_steps_back():
         ({"probability": 1.5}, "probability: expected a number from 0 to 1, got 1.5"),
         ({"gap_tolerance": 0.0}, "gap_tolerance: expected a number > 0"),
         ({"speed": np.nan}, "speed: expected a number > 0"),
+        ({"seed": -1}, "seed: expected an integer >= 0, got -1"),
         ({"law": "routh"}, r"law: expected an ImpactLaw such as carom.Routh\(\), got 'routh'"),
     ],
 )

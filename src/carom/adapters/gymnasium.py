@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -10,12 +10,13 @@ import numpy as np
 
 from carom.adapters.engine import Restitution
 from carom.adapters.mujoco.system import MujocoSystem
-from carom.checks import between, positive
+from carom.adapters.replaced_impact import ReplacedImpact
+from carom.checks import between, integer, positive, vector
 from carom.errors import ImpactNotResolved, InvalidOption, MissingExtra
-from carom.laws.law import ImpactLaw
+from carom.laws.law import ImpactLaw, draw_seed
 from carom.laws.routh import Routh
 from carom.problem import ImpactProblem
-from carom.typing import FloatArray
+from carom.typing import ArrayLike, FloatArray
 
 try:
     import gymnasium
@@ -33,23 +34,11 @@ STEP = "_step_mujoco_simulation"
 """The method of a MuJoCo environment that steps MuJoCo."""
 
 
-@dataclass(frozen=True, eq=False)
-class ReplacedImpact:
-    """Hold an impact that was drawn instead of left to MuJoCo.
+NUM_TRIED = 2**10
+"""Number of samples of which an adversary takes the worst, unless a law is given."""
 
-    Attributes:
-        time: Time in the simulation [s].
-        contacts: Names of the m contacts that took part.
-        v_pre: (nv,) velocity before it.
-        v_post: (nv,) velocity after it.
-        energy_lost: Share of the kinetic energy that it took, from 0 to 1.
-    """
-
-    time: float
-    contacts: tuple[str, ...]
-    v_pre: FloatArray
-    v_post: FloatArray
-    energy_lost: float
+Adversary = ArrayLike | Callable[[ImpactProblem], ArrayLike]
+"""A direction (nv,) of velocity, or a function of the impact that returns one."""
 
 
 class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -59,7 +48,11 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     approaches faster than `speed`. With the given probability its outcome is drawn by the law and
     set as the velocity; then no contact approaches, and MuJoCo steps on. Otherwise MuJoCo resolves
     it, and its contacts are left alone until they have ceased to approach: they are soft, and take
-    several steps to stop. `info["impacts"]` of each step is a tuple of `ReplacedImpact`.
+    several steps to stop. `info["impacts"]` of each step is a tuple of `ReplacedImpact`; a vector
+    environment merges them to an array of tuples, one for each of its environments.
+
+    With an adversary nothing is drawn: of all outcomes that `law.resolve` returns, the one is taken
+    that goes farthest in a direction. The same state always ends in the same way.
 
     Limits:
 
@@ -76,9 +69,13 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         env: A MuJoCo environment of Gymnasium, or a wrapper around one.
         probability: Probability that an impact is replaced, from 0 to 1. With 0 the environment is
             what it was, to the last bit.
-        law: Law whose `draw_velocity` draws; `Routh()` if not given.
-        seed: Seed of the draws. `reset(seed=...)` sets it anew. The environment's own random
-            numbers are others, though it has the same seed.
+        law: Law that draws; `Routh()` if not given, and `Routh(num_samples=1024, num_threads=1)`
+            with an adversary.
+        adversary: Direction (nv,) of the velocity, or a function that returns one for an
+            `ImpactProblem`, along which the outcome shall go as far as it can.
+        seed: Seed of the draws, together with the one that `reset` is given last: environments with
+            other seeds, reset alike, start alike and draw otherwise. In a vector environment
+            `reset(seed=...)` gives each of its environments another one.
         gap_tolerance: Largest gap of a contact that touches [m].
         speed: An impact begins if a contact approaches faster than this [m/s]. Choose more than
             gravity makes of rest in one step.
@@ -104,6 +101,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         *,
         probability: float = 1.0,
         law: ImpactLaw | None = None,
+        adversary: Adversary | None = None,
         seed: int | None = None,
         gap_tolerance: float = 1e-3,
         speed: float = 0.1,
@@ -111,28 +109,28 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     ) -> None:
         options: dict[str, Any] = {"probability": probability, "law": law, "seed": seed}
         options |= {"gap_tolerance": gap_tolerance, "speed": speed, "restitution": restitution}
-        RecordConstructorArgs.__init__(self, **options)
+        RecordConstructorArgs.__init__(self, adversary=adversary, **options)
+        base: Any = _checked(env)
         gymnasium.Wrapper.__init__(self, env)
-        base: Any = env.unwrapped
-        if not all(hasattr(base, part) for part in ("model", "data", STEP)):
-            raise InvalidOption(
-                f"env: expected a MuJoCo environment, got a {type(base).__name__}; its class must "
-                f"derive from gymnasium.envs.mujoco.MujocoEnv"
-            )
-        if isinstance(_stepper(base), SetValuedImpacts):
-            raise InvalidOption(
-                "env: its impacts are drawn by a SetValuedImpacts already; wrap it once"
-            )
         if not (law is None or isinstance(law, ImpactLaw)):
             raise InvalidOption(f"law: expected an ImpactLaw such as carom.Routh(), got {law!r}")
         between("probability", probability, 0.0, 1.0)
         positive("gap_tolerance", gap_tolerance)
         positive("speed", speed)
+        if seed is not None:
+            integer("seed", seed, 0)
         given: Any = {"restitution": restitution, "limits": False}
         self.system = MujocoSystem(base.model, base.data, margin=2.0 * gap_tolerance, **given)
         self._base = base
-        self._probability, self._law = probability, law or Routh()
+        self._adversary = (
+            adversary
+            if adversary is None or callable(adversary)
+            else _direction(adversary, self.system.nv)
+        )
+        usual = Routh() if adversary is None else Routh(num_samples=NUM_TRIED, num_threads=1)
+        self._probability, self._law = probability, law or usual
         self._gap_tolerance, self._speed = gap_tolerance, speed
+        self._seed = seed
         self._rng = _generator(seed)
         self._left: frozenset[str] = frozenset()
         self._impacts: list[ReplacedImpact] = []
@@ -154,7 +152,7 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the environment, and the draws if a seed is given; `info` has `"impacts"`."""
         if seed is not None:
-            self._rng = _generator(seed)
+            self._rng = _generator(seed if self._seed is None else [self._seed, seed])
         self._left, self._impacts = frozenset(), []
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, {**info, "impacts": tuple(self._impacts)}
@@ -213,18 +211,61 @@ class SetValuedImpacts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
             self._left = colliding
 
     def _draw(self, problem: ImpactProblem) -> bool:
-        """Set a velocity that the law draws; return whether there is one."""
+        """Set a velocity that the law allows; return whether there is one."""
         try:
-            v_post = self._law.draw_velocity(problem, self._rng)
+            impact = self._replaced(problem, float(self._base.data.time))
         except ImpactNotResolved:
             return False
-        share = float(v_post.dot(problem.M.dot(v_post))) / problem.energy_norm**2
-        time = float(self._base.data.time)
-        self._impacts.append(
-            ReplacedImpact(time, problem.contacts, problem.v_pre, v_post, 1.0 - share)
-        )
-        self._base.data.qvel[:] = v_post
+        self._impacts.append(impact)
+        self._base.data.qvel[:] = impact.v_post
         return True
+
+    def _replaced(self, problem: ImpactProblem, time: float) -> ReplacedImpact:
+        """Return an impact with the outcome that is drawn, or that the adversary takes."""
+        law, adversary = self._law, self._adversary
+        if adversary is None:
+            seed = draw_seed(self._rng)
+            return ReplacedImpact(time, problem, law.draw_end(problem, seed)[0], law, seed)
+        if callable(adversary):
+            direction = _direction(adversary(problem), problem.num_velocities)
+        else:
+            direction = adversary
+        v_post = law.resolve(problem).maximizer(direction)
+        return ReplacedImpact(time, problem, v_post, law, None, direction)
+
+
+def _direction(given: ArrayLike, nv: int) -> FloatArray:
+    """Return the direction (nv,) of an adversary, or raise an error."""
+    try:
+        direction = vector("adversary", given, nv)
+    except InvalidOption as why:
+        raise InvalidOption(
+            f"{why}; give a direction of the velocity, or a function of an ImpactProblem that "
+            f"returns one"
+        ) from None
+    if not direction.any():
+        raise InvalidOption("adversary: expected a direction of the velocity, got zeros")
+    return direction
+
+
+def _checked(env: gymnasium.Env[Any, Any]) -> Any:
+    """Return the MuJoCo environment inside of the wrappers, or raise an error."""
+    if isinstance(env, gymnasium.vector.VectorEnv):
+        raise InvalidOption(
+            f"env: expected one environment, got a {type(env).__name__}; wrap each of its own: "
+            f"gymnasium.make_vec(..., wrappers=[SetValuedImpacts])"
+        )
+    base = getattr(env, "unwrapped", env)
+    if not all(hasattr(base, part) for part in ("model", "data", STEP)):
+        raise InvalidOption(
+            f"env: expected a MuJoCo environment, got a {type(base).__name__}; its class must "
+            f"derive from gymnasium.envs.mujoco.MujocoEnv"
+        )
+    if isinstance(_stepper(base), SetValuedImpacts):
+        raise InvalidOption(
+            "env: its impacts are drawn by a SetValuedImpacts already; wrap it once"
+        )
+    return base
 
 
 def _stepper(base: Any) -> Any:
@@ -232,7 +273,7 @@ def _stepper(base: Any) -> Any:
     return getattr(vars(base).get(STEP), "__self__", None)
 
 
-def _generator(seed: int | None) -> np.random.Generator:
+def _generator(seed: int | list[int] | None) -> np.random.Generator:
     """Return a generator whose numbers have nothing to do with those of an environment.
 
     Gymnasium makes its own from the same seed, and draws from it where an episode starts.

@@ -151,6 +151,8 @@ class MujocoSystem(EngineSystem):
         mu = [pair.mu for pair in self._pairs.values() for _ in pair.labels]
         others = self._other_limits.units if self._other_limits else {}
         units = {**self._limits.units, **others}
+        # A simulation without limits does not ask for them in every step.
+        self._no_ends = None if units else Ends([], self._limits.rows)
         bounces = coefficients(names, restitution, [*units])
         super().__init__((model.nq, model.nv), names, mu, bounces, units)
 
@@ -342,7 +344,7 @@ class MujocoSystem(EngineSystem):
         model = self.model
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
-        ends = self._ends_reached(data, gap_tolerance)
+        ends = self._no_ends or self._ends_reached(data, gap_tolerance)
         if data.ncon + len(ends.numbers) < fewest:
             return None
         near = [k for k, gap in enumerate(data.contact.dist.tolist()) if gap <= gap_tolerance]
@@ -350,8 +352,10 @@ class MujocoSystem(EngineSystem):
             return None
         mujoco.mj_comPos(model, data)
         rows, facts = self._tree.rows(data, data.qvel)
-        found = any(facts[k][0] < -speed for k in near)
-        if found or (ends.rows @ data.qvel < -speed).any():
+        is_found = ends.numbers and (ends.rows @ data.qvel < -speed).any()
+        for k in near:
+            is_found = is_found or facts[k][0] < -speed
+        if is_found:
             return self._touch(data, near, rows, facts, speed, ends)
         return None
 
