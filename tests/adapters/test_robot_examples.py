@@ -10,7 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "robots"
 EXAMPLES = {path.stem: path for path in sorted(FOLDER.glob("*_landing.py"))}
-FILES = EXAMPLES | {"landing_map": FOLDER / "landing_map.py"}
+FILES = EXAMPLES | {name: FOLDER / f"{name}.py" for name in ("landing_map", "train_on_draws")}
 
 
 def slow(robot):
@@ -107,3 +107,59 @@ def test_gymnasium_robot(robot, tmp_path):
     assert problem.J_n @ own == pytest.approx(np.zeros(problem.num_contacts), abs=0.005)
     speed = np.sqrt(2.0 * problem.kinetic_energy(problem.v_pre))
     assert outcomes.distance(own) < 0.01 * speed
+
+
+def test_training(tmp_path):
+    """In a fresh folder, as a script, a few steps; which policy is better needs more of them."""
+    script, few = FOLDER / "train_on_draws.py", ["figure.png", "2048", "1", "5"]
+    command = [sys.executable, "-W", "error", script, *few]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "trained on draws" in run.stdout
+    assert (tmp_path / "figure.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_training_climbs_its_gradient(monkeypatch):
+    """Gradients by hand are those of the losses, by differences."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    example = load("train_on_draws")
+    rng = np.random.default_rng(0)
+    agent = example.Agent.new(rng, 6, 1)
+    for each in agent.actor:
+        each += 0.1 * rng.normal(size=each.shape)
+    seen, actions = rng.normal(size=(64, 6)), rng.normal(size=(64, 1))
+    before = agent.logp(agent.actor(seen), actions) + 0.2 * rng.normal(size=64)
+    batch = example.Batch(seen, actions, before, rng.normal(size=64), rng.normal(size=64))
+    weights = [*agent.actor, *agent.critic, agent.log_std]
+
+    def loss():
+        ratio = np.exp(agent.logp(agent.actor(seen), actions) - before)
+        a = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
+        clipped = np.clip(ratio, 1.0 - example.CLIP, 1.0 + example.CLIP)
+        away = agent.critic(seen)[:, 0] - batch.returns
+        return float(np.mean(-np.minimum(ratio * a, clipped * a) + 0.25 * away**2))
+
+    for weight, gradient in zip(weights, agent.gradients(batch), strict=True):
+        index = tuple(rng.integers(weight.shape))
+        kept, values = weight[index], []
+        for change in (1e-6, -1e-6):
+            weight[index] = kept + change
+            values.append(loss())
+        weight[index] = kept
+        assert gradient[index] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-7)
+
+
+def test_training_is_repeatable(monkeypatch):
+    """The same seed leads to the same policy, and a policy that is trained stands more often."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    example = load("train_on_draws")
+    one, other = (example.train("draws", 3, 20_000) for _ in range(2))
+    for weight, again in zip(one.actor, other.actor, strict=True):
+        assert np.array_equal(weight, again)
+    env = example.make(probability=1.0)
+    fresh = example.train("draws", 3, 0)
+    counts = [
+        sum(example.stands(example.land(env, agent, seed)) for seed in range(60))
+        for agent in (fresh, one)
+    ]
+    assert counts[1] > counts[0]

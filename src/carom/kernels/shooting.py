@@ -8,7 +8,7 @@ from carom.kernels.stored import goes_on
 from carom.kernels.stretches import follow_stretch
 
 MOST_AIMS = 8
-"""Maximum number of stretches that end a motion; contacts aim to stop together in them."""
+"""Maximum number of stretches that end a motion, in which contacts aim to stop together."""
 
 
 @inlined
