@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.adapters.mujoco import MujocoSystem, impact_problem
+from carom.adapters.mujoco import MujocoSystem, engine_outcome, impact_problem
 from tests.reference import leg
 from tests.reference.landings import check_landing
 
@@ -175,6 +175,19 @@ def test_simulated_states_have_limits_within_their_tolerance():
     assert system.detect_impact(data).contacts == ("knee (low)",)
     data.qvel[:] = 0.0, 0.0, 2.0
     assert system.detect_impact(data) is None
+
+
+def test_mujocos_own_answer_stops_at_the_limit():
+    """With stiff limits it ends nearer to the set with the limit than to the one without."""
+    model = leg.mujoco_model()
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = leg.landing("mujoco"), [-0.2, 0.0, -3.0]
+    own = engine_outcome(model, data)
+    assert own[2] > -1e-2
+    for limits, is_near in ((True, True), (False, False)):
+        problem = impact_problem(model, data, limits=limits)
+        distance = carom.RouthExact().resolve(problem).distance(own)
+        assert (distance < 0.003 * problem.energy_norm) == is_near
 
 
 BALL_AND_CORD = """<mujoco><worldbody>

@@ -54,6 +54,7 @@ A robot, by --mjcf or --urdf:
 """What the help of commands says about impacts."""
 
 GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (URDF)."
+LIMITS = "Leave limits of joints out, which act as contacts where they are reached."
 DIRECTIONS = "Number of friction directions in space; default: 8."
 STAND = "Lower the robot until it touches (MJCF); move it until all contacts touch (URDF)."
 
@@ -63,7 +64,7 @@ RESTITUTION = "Restitution of one contact, e.g. A=0.5, or of all, e.g. 0.5; also
 V_PRE = "Velocity before the impact, nv numbers."
 
 SETTINGS = ("gap_tolerance", "num_directions")
-BOTH = ("qpos", "qvel", "stand", "restitution", *SETTINGS)
+BOTH = ("qpos", "qvel", "stand", "restitution", "no_limits", *SETTINGS)
 OPTIONS = {
     "SCENE|FILE": ("parameters", "friction", "v_pre", "restitution"),
     "--mjcf": ("keyframe", *BOTH),
@@ -101,6 +102,7 @@ def takes_an_impact(function: _Function) -> _Function:
         robot("--packages", metavar="DIR", help="URDF: folder that package:// stands for."),
         robot("--fixed-base", is_flag=True, default=None, help="URDF: the base does not float."),
         robot("--stand", is_flag=True, default=None, help=STAND),
+        robot("--no-limits", is_flag=True, default=None, help=LIMITS),
     ]
     for declare in reversed(declarations):
         function = declare(function)
@@ -213,10 +215,14 @@ def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> P
     from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
 
     model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
-    system, settings = MujocoSystem(model, data), dict(settings)
+    settings = settings | {"limits": not given["no_limits"]}
+    system = MujocoSystem(model, data, limits=settings["limits"])
     if given["restitution"] is not None:
-        settings["restitution"] = dict(_by_contact(given["restitution"], system.contacts))
-        system = MujocoSystem(model, data, restitution=settings["restitution"])
+        # Without a name: contacts of bodies, not limits.
+        bodies = system.contacts[: system.num_body_contacts]
+        settings["restitution"] = dict(_by_contact(given["restitution"], bodies))
+        how: Any = {key: settings[key] for key in ("restitution", "limits")}
+        system = MujocoSystem(model, data, **how)
     if given["stand"]:
         data.qpos[:] = system.stand(data.qpos)
     return (system, data.qpos.copy()), impact_problem(model, data, **settings)
@@ -229,10 +235,12 @@ def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> P
         raise InvalidOption("--urdf: name what touches, with --feet or --shapes")
     how: Any = {"mu": given["mu"], "package_dirs": given["packages"]}
     how |= {"shapes": given["shapes"] or (), "free_flyer": not given["fixed_base"]}
+    how |= {"limits": not given["no_limits"]}
     system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
     if given["restitution"] is not None:
         # Names of contacts are known only now.
-        how["restitution"] = dict(_by_contact(given["restitution"], system.contacts))
+        bodies = system.contacts[: system.num_body_contacts]
+        how["restitution"] = dict(_by_contact(given["restitution"], bodies))
         system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
     q = system.neutral if given["qpos"] is None else given["qpos"]
     if given["stand"]:

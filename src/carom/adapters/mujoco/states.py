@@ -20,7 +20,7 @@ IMPEDANCE = 0.9999
 """Nearly 1, so that contacts give way no more than their time constant says."""
 SHORTEST = 2.0
 """Shortest time constant that MuJoCo takes, in time steps."""
-SWITCHED_OFF = ("ACTUATION", "DAMPER", "FRICTIONLOSS", "GRAVITY", "LIMIT", "PASSIVE", "SPRING")
+SWITCHED_OFF = ("ACTUATION", "DAMPER", "FRICTIONLOSS", "GRAVITY", "PASSIVE", "SPRING")
 """Springs and dampers are the passive forces of older versions of MuJoCo."""
 
 
@@ -150,9 +150,9 @@ def engine_outcome(
     """Return the one velocity (nv,) with which an impact ends if MuJoCo resolves it.
 
     MuJoCo steps on from the state in a copy, with contacts that are as stiff as is asked for and
-    no margins. Gravity, springs, damping, actuators, applied forces, limits and friction loss are
-    switched off, so that all that changes the velocity is contact. Cone and solver stay as the
-    model has them.
+    no margins. Limits and equality constraints are as stiff. Gravity, springs, damping, actuators,
+    applied forces and friction loss are switched off, so that all that changes the velocity is
+    contact. Cone and solver stay as the model has them.
 
     The defaults are fair to MuJoCo: contacts are rigid and inelastic, and the robot hardly moves
     meanwhile. Walker2d, Hopper, Ant and Humanoid of Gymnasium, landing on their feet with 1 m/s,
@@ -199,12 +199,16 @@ def _stiff(model: mujoco.MjModel, timestep: float, solref: tuple[float, float]) 
     stiff.opt.enableflags &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
     for flag in SWITCHED_OFF:
         stiff.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0))
-    for margins in (stiff.geom_margin, stiff.geom_gap, stiff.pair_margin, stiff.pair_gap):
-        margins[:] = 0.0
+    margins = stiff.geom_margin, stiff.geom_gap, stiff.pair_margin, stiff.pair_gap
+    for margin in (*margins, stiff.jnt_margin, stiff.tendon_margin):
+        margin[:] = 0.0
     stiff.opt.o_margin = 0.0
-    for solrefs in (stiff.geom_solref, stiff.pair_solref, stiff.pair_solreffriction):
-        solrefs[:] = solref
+    # Of contacts, and of limits and equality constraints, which contacts push against.
+    contacts = stiff.geom_solref, stiff.pair_solref, stiff.pair_solreffriction
+    for part in (*contacts, stiff.jnt_solref, stiff.tendon_solref_lim, stiff.eq_solref):
+        part[:] = solref
     stiff.opt.o_solref[:] = solref
-    for solimp in (stiff.geom_solimp, stiff.pair_solimp, stiff.opt.o_solimp):
-        solimp[..., :2] = IMPEDANCE
+    parts = stiff.geom_solimp, stiff.pair_solimp, stiff.jnt_solimp, stiff.tendon_solimp_lim
+    for part in (*parts, stiff.eq_solimp, stiff.opt.o_solimp):
+        part[..., :2] = IMPEDANCE
     return stiff
