@@ -52,5 +52,5 @@ def test_the_player_goes_on_and_around(motion):
 def test_planar_motions_are_drawn_elsewhere():
     scene = carom.scenes.load("rocking-block")
     motion = carom.simulate(scene.system, scene.q, scene.v, 0.01, carom.Routh())
-    with pytest.raises(carom.InvalidOption, match="carom.plots.animate"):
+    with pytest.raises(carom.InvalidOption, match=r"carom\.plots\.animate"):
         carom.play(motion)
