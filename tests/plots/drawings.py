@@ -16,7 +16,16 @@ from PIL import Image
 import carom
 from carom import plots
 from carom.paper.exhibits import sweeps
-from carom.systems import FLOOR, Body, Disc, PlanarSystem, PlaneContact, Prismatic
+from carom.systems import (
+    FLOOR,
+    Body,
+    Box,
+    Disc,
+    PlanarSystem,
+    PlaneContact,
+    Prismatic,
+    SpatialBody,
+)
 
 DPI = 60
 SIZE = (5.0, 4.0)
@@ -72,6 +81,14 @@ def ball_motion(speed):
     body = Body.point("ball", 1.0, joints=(Prismatic((0.0, 1.0)),))
     system = PlanarSystem([body], [PlaneContact("A", Disc("ball"), FLOOR, 0.0)])
     return carom.simulate(system, [0.1], [speed], 0.5, carom.RouthSingle())
+
+
+@cache
+def box_motion():
+    """A box in space that lands on its corners, slides and rocks."""
+    box = SpatialBody(Box([0.4, 0.25, 0.3]), 10.0, mu=0.6)
+    q, v = [0.0, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0], [0.3, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return carom.simulate(box, q, v, 0.3, carom.Routh(), time_step=2e-3)
 
 
 @cache
@@ -172,6 +189,9 @@ DRAWINGS = {
     "plot_rates": _on_ax(lambda ax: plots.plot_rates(block_motion(), ax)),
     "plot_energy": _on_ax(lambda ax: plots.plot_energy(block_motion(), ax)),
     "plot_impulses": _on_ax(lambda ax: plots.plot_impulses(block_motion(), ax)),
+    "plot_impulses-space": _on_ax(lambda ax: plots.plot_impulses(box_motion(), ax)),
+    "plot_forces": _on_ax(lambda ax: plots.plot_forces(box_motion(), ax)),
+    "plot_gaps": _on_ax(lambda ax: plots.plot_gaps(box_motion(), ax)),
     "plot_phase": _on_ax(_phases),
     "plot_bundle": _on_ax(
         lambda ax: plots.plot_bundle(block_motions(8), ax, coordinate=2, label="blocks")
@@ -194,6 +214,7 @@ DRAWINGS = {
         num_paths=10,
         title="a walker",
     ),
+    "spatial_overview": lambda: plots.spatial_overview(box_motion(), title="a box"),
     "trajectory_overview": lambda: plots.trajectory_overview(block_motion(), title="a block"),
     "extremes_overview": lambda: plots.extremes_overview(extremes_of_all_units(), title="a walker"),
     "bundle_overview": lambda: plots.bundle_overview(block_motions(8), title="blocks"),

@@ -25,6 +25,7 @@ from carom.plots.overview import (
     trajectory_overview,
 )
 from carom.plots.scene import plot_scene
+from carom.plots.space import plot_forces, plot_gaps, spatial_overview
 from carom.plots.sweep import plot_measure, plot_parallel
 from carom.plots.sweep_page import sweep_page
 
@@ -36,6 +37,8 @@ __all__ = [
     "plot_bundle",
     "plot_energy",
     "plot_extremes",
+    "plot_forces",
+    "plot_gaps",
     "plot_impulses",
     "plot_measure",
     "plot_outcomes",
@@ -45,6 +48,7 @@ __all__ = [
     "plot_scene",
     "plot_spread",
     "plot_states",
+    "spatial_overview",
     "sweep_page",
     "thumbnail",
     "trajectory_overview",
