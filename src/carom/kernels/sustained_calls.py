@@ -74,9 +74,16 @@ def judge(
     each other, so that there are other forces. The first of dv/dt is NaN if M is singular.
     """
     given = M, force, phi, J_n, J_t, bias, v, modes, mu, resting, inner
+    return judge_in_units(*given)[0]
+
+
+def judge_in_units(
+    *given: FloatArray | IntArray | BoolArray,
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray, bool, bool, bool], FloatArray]:
+    """Return what `judge` returns, of the same arguments, and the units (m, 2) of the margins."""
     judged: tuple[FloatArray, FloatArray, FloatArray, bool, bool, bool]
-    judged, _, _ = _judge(*given, NO_CONTACTS, NO_SLIP, 1)
-    return judged
+    judged, _, unit = _judge(*given, NO_CONTACTS, NO_SLIP, 1)
+    return judged, unit
 
 
 def candidates(

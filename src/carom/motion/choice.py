@@ -17,6 +17,8 @@ from scipy.sparse.csgraph import connected_components
 
 from carom.kernels.onward import LOOK_AHEAD
 from carom.kernels.sustained_calls import candidates, rest_and_slip
+from carom.motion import spatial_choice
+from carom.motion.spatial_law import SpatialLaw
 from carom.motion.sustained import FREE, HOLDS, STICKING, ContactLaw, Sustained
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
@@ -28,7 +30,11 @@ COUPLED = 1e-12
 
 
 class Moment(NamedTuple):
-    """A state, with its contacts that touch and do not part, and the signs of all slips (m,)."""
+    """A state, with its contacts that touch and do not part, and how all contacts slip.
+
+    Slip is a sign (m,) in the plane, and a direction (m, 2) in space; it is zero where there is
+    none.
+    """
 
     system: System
     t: float
@@ -37,6 +43,11 @@ class Moment(NamedTuple):
     here: Dynamics
     touching: IntArray = np.empty(0, np.int64)
     slip: FloatArray = np.empty(0)
+
+    @property
+    def is_spatial(self) -> bool:
+        """Return whether contacts have two tangents."""
+        return self.here.J_t.shape[1] == 2
 
     @property
     def usual(self) -> float:
@@ -70,7 +81,11 @@ def choose(
     `draw` picks one of several ways.
     """
     here, v = moment.here, moment.v
-    touching, speed, slip = rest_and_slip(here.J_n, here.J_t[:, 0], v, near, rest_speed, still)
+    if moment.is_spatial:
+        rules = rest_speed, still
+        touching, speed, slip = spatial_choice.rest_and_slip(here, v, near, *rules)
+    else:
+        touching, speed, slip = rest_and_slip(here.J_n, here.J_t[:, 0], v, near, rest_speed, still)
     chosen = None
     while True:
         ways = ways_on(moment._replace(touching=touching, slip=slip))
@@ -103,18 +118,27 @@ class _Way(NamedTuple):
 
 def ways_on(moment: Moment) -> list[ContactLaw]:
     """Return modes for every acceleration with which a motion can go on, now and a moment later."""
-    mu = moment.system.mu
     # Contacts that do not move each other are looked at apart, since choices multiply.
     groups = _groups(moment.here, moment.touching)
     apart = [_lasting(moment._replace(touching=group)) for group in groups]
     if len(apart) == 1:
         return apart[0]
+    return [_together(moment, laws) for laws in product(*apart)]
+
+
+def _together(moment: Moment, laws: tuple[ContactLaw, ...]) -> ContactLaw:
+    """Return the law of all contacts, whose groups have laws of their own."""
     # Each group's law leaves all other contacts free, which is mode 0.
+    mu = moment.system.mu
     free, none = np.zeros(len(mu), np.int64), np.zeros(len(mu), np.bool_)
-    return [
-        ContactLaw(sum((x.modes for x in laws), free), mu, sum((x.resting for x in laws), none))
-        for laws in product(*apart)
-    ]
+    own = sum((x.modes for x in laws), free), mu, sum((x.resting for x in laws), none)
+    if not moment.is_spatial:
+        return ContactLaw(*own)
+    aims = np.zeros((len(mu), 2))
+    for law in laws:
+        assert isinstance(law, SpatialLaw)
+        aims[law.sliding] = law.aims[law.sliding]
+    return SpatialLaw(*own, aims=aims)
 
 
 def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
@@ -125,7 +149,8 @@ def _groups(here: Dynamics, touching: IntArray) -> list[IntArray]:
     flat = J.reshape(-1, J.shape[-1])
     A = np.abs(flat @ np.linalg.solve(here.M, flat.T))
     size = np.sqrt(np.diagonal(A))
-    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), 2, len(touching), 2)
+    width = J.shape[1]
+    tied = (COUPLED * np.outer(size, size) < A).reshape(len(touching), width, len(touching), width)
     count, label = connected_components(tied.any(axis=(1, 3)), directed=False)
     return [touching[label == k] for k in range(count)]
 
@@ -153,8 +178,13 @@ def _ways(moment: Moment) -> list[_Way]:
             for way in best
         )
 
-    mu, touching, slip = moment.system.mu, moment.touching, moment.slip
-    for law, found in solutions(here, moment.v, mu, touching, slip, is_beaten):
+    given = here, moment.v, moment.system.mu, moment.touching, moment.slip
+    found_ways: Iterator[tuple[ContactLaw, Sustained]] = (
+        spatial_choice.solutions(*given)
+        if moment.is_spatial
+        else solutions(*given, is_beaten=is_beaten)
+    )
+    for law, found in found_ways:
         later = moment.later(found.acceleration, usual)
         way = _Way(law, found, law.evaluate(later.here, later.v).margin)
         for k, other in enumerate(best):

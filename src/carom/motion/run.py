@@ -24,6 +24,8 @@ from carom.kernels.sustained_calls import rest_and_slip
 from carom.laws.law import ImpactLaw
 from carom.motion.choice import Moment, choose
 from carom.motion.parts import MODES, Impact, Layout, Segment
+from carom.motion.spatial_law import SpatialLaw
+from carom.motion.spatial_stretch import SpatialStretch
 from carom.motion.stretch import (
     LEAST_HOP,
     STILL,
@@ -31,6 +33,7 @@ from carom.motion.stretch import (
     Limits,
     Options,
     Start,
+    Stretch,
     compiled_tree,
     integrate,
     integrate_onward,
@@ -69,6 +72,7 @@ class Motion:
     end_time: float
     q: FloatArray
     v: FloatArray
+    layout: Layout
     parts: list[Segment | Impact] = field(default_factory=list)
     num_steps: int = 0
     num_draws: int = 0
@@ -78,8 +82,7 @@ class Motion:
     def __post_init__(self) -> None:
         self.mu = self.system.mu
         self.tree = compiled_tree(self.system, self.options)
-        self.layout = Layout(self.system.nq, self.system.nv, len(self.mu))
-        self.impulse = np.zeros((len(self.mu), 2))
+        self.impulse = np.zeros((len(self.mu), self.layout.width))
         self.recent: deque[tuple[float, FloatArray, tuple[str, ...]]] = deque(maxlen=WINDOW + 1)
         self.begun: deque[float] = deque(maxlen=MOST_SHORT)
 
@@ -162,7 +165,7 @@ class Motion:
         # A motion is known less well than contacts touch: rounding that penetrates does not end it.
         near = max(self.options.gap_tolerance, -float(here.phi.min()))
         options = {"without_collision": without_collision}
-        if isinstance(self.system, PlanarSystem):
+        if isinstance(self.system, PlanarSystem) or self.layout.num_tangents == 2:
             return self.system.impact_at(here, self.v, near, **options)
         return self.system.impact_problem(self.q, self.v, near, **options)
 
@@ -241,7 +244,7 @@ class Motion:
         q = self.q + duration * self.system.velocity_map(self.q) @ middle
         share = duration / found.duration
         impulse = np.array([self.impulse, self.impulse + share * found.impulse])
-        modes = (tuple(MODES[i] for i in law.modes[took_turns]),)
+        modes = (tuple(each for each, took in zip(law.words, took_turns, strict=True) if took),)
         contacts = tuple(name for name in self.system.contacts if name in names)
         energy = np.array([self.system.energy(self.q, self.v), self.system.energy(q, v)])
         states = {"q": np.array([self.q, q]), "v": np.array([self.v, v]), "impulse": impulse}
@@ -292,8 +295,9 @@ class Motion:
         bounces, would have to be closed by forces, and where hardly any act that takes pulling.
         """
         near = here.phi <= self.options.gap_tolerance
+        tangent = np.ascontiguousarray(here.J_t[:, 0])
         resting, speed, _ = rest_and_slip(
-            *(here.J_n, here.J_t[:, 0], self.v, near, self.options.rest_speed, STILL)
+            *(here.J_n, tangent, self.v, near, self.options.rest_speed, STILL)
         )
         part = max(abs(speed[resting]).max(initial=0.0), abs(here.phi[resting]).max(initial=0.0))
         if part <= self._rounding():
@@ -332,13 +336,14 @@ class Motion:
             self.q, here = settle(self.system, here, self.q, self.v, self.t, law.modes)
             self.v = law.project(here, self.v)
             here = self.system.dynamics(self.q, self.v, self.t)
-        modes = tuple(MODES[i] for i in law.modes)
+        modes = law.words
         # Where the same modes go on, forces that are not unique have left their cones: only then
         # is it worth while to look for those in the middle.
         law = law.settled(here, self.v, centered=self._last(modes) is not None)
         y = self.layout.pack(self.q, self.v, self.impulse)
         start = Start(self.system, law, self.layout, self.t, y)
-        ended = integrate(start, self.options, self._limits())
+        kind = SpatialStretch if isinstance(law, SpatialLaw) else Stretch
+        ended = integrate(start, self.options, self._limits(), kind)
         self._record(ended, modes, num_solutions)
         return ended.trouble
 

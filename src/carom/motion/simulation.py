@@ -10,6 +10,7 @@ from carom import checks
 from carom.errors import InvalidOption, InvalidProblem
 from carom.kernels.jit import compile_at_once
 from carom.laws.law import ImpactLaw
+from carom.motion.parts import Layout
 from carom.motion.run import Motion
 from carom.motion.stretch import Options
 from carom.motion.time_stepping import Stepping
@@ -112,9 +113,9 @@ def simulate(
     here = system.dynamics(*state, start)
     _check_start(here, system.contacts, near)
     if time_step is None:
-        _check_planar(here)
-        motion = Motion(system, law, options, seed, start, start + duration, *state)
-        ended, layout = motion.run(), motion.layout
+        layout = Layout(system.nq, system.nv, len(system.contacts), here.J_t.shape[1])
+        motion = Motion(system, law, options, seed, start, start + duration, *state, layout)
+        ended = motion.run()
         parts = tuple(motion.parts) or (motion.still(),)
     else:
         steps = Stepping(system, law, seed, options)
@@ -153,6 +154,14 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
             f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
             f"in velocity number {which}; give bodies mass, or leave out a joint"
         )
+<<<<<<< HEAD
+=======
+    if here.J_t.shape[1] not in (1, 2):
+        raise InvalidProblem(
+            f"system: expected contacts with one tangent, in the plane, or two, in space, got "
+            f"{here.J_t.shape[1]}"
+        )
+>>>>>>> 734f5b5 (Motion in space event by event: modes with the round cone, slip that turns, stops and begins (work in progress))
     deepest = int(np.argmin(here.phi)) if len(contacts) else 0
     if len(contacts) and here.phi[deepest] < -gap_tolerance:
         raise InvalidProblem(
@@ -160,11 +169,3 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
             f"{here.phi[deepest]:.3g} m; move it apart"
         )
 
-
-def _check_planar(here: Dynamics) -> None:
-    """Refuse to move contacts in space from event to event."""
-    if here.J_t.shape[1] != 1:
-        raise InvalidProblem(
-            f"system: expected planar contacts, got {here.J_t.shape[1]} tangents each; give "
-            f"time_step=1e-3 to move a system in space"
-        )

@@ -87,8 +87,13 @@ class Ended(NamedTuple):
     trouble: str | None = None
 
 
-def integrate(start: Start, options: Options, limits: Limits) -> Ended:
-    """Integrate until something happens: in compiled code if possible, or else by scipy."""
+def integrate(
+    start: Start, options: Options, limits: Limits, kind: type[Stretch] | None = None
+) -> Ended:
+    """Integrate until something happens: in compiled code if possible, or else by scipy.
+
+    `kind` is that of the stretch if it is not planar.
+    """
     tree, law = compiled_tree(start.system, options), start.law
     if tree is not None:
         given = tree, law.mu, law.modes, law.resting, law.inner_forces
@@ -96,7 +101,7 @@ def integrate(start: Start, options: Options, limits: Limits) -> Ended:
         if status != segment.BROKEN:
             return ended
     # Also where a state has no rates: scipy tells why.
-    return Stretch(*start).run(options, limits)
+    return (kind or Stretch)(*start).run(options, limits)
 
 
 def compiled_tree(system: System, options: Options) -> Tree | None:
@@ -185,8 +190,7 @@ class Stretch:
         """Integrate until something happens."""
         y, knots, num_steps, trouble = self.y, [self.t], 0, None
         coefficients: list[FloatArray] = []
-        tolerances = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
-        solver = METHODS[options.method](self.rates, self.t, y, limits.end_time, **tolerances)
+        solver = self.solver(self.t, y, options, limits)
         seen = self.see(self.t, y)
         while solver.status == "running" and num_steps < limits.max_steps:
             message = solver.step()
@@ -196,6 +200,9 @@ class Stretch:
             num_steps += 1
             start, end, dense = float(solver.t_old), float(solver.t), solver.dense_output()
             event = first_event(partial(self._look, dense), start, end, seen, limits.rounding)
+            if event is not None and self.repeats(event, dense(event)):
+                solver = self.solver(start, y, options, limits)
+                continue
             end = end if event is None else event
             if end > start:
                 coefficients.append(record_step(dense(step_nodes(start, end)).T))
@@ -203,8 +210,24 @@ class Stretch:
                 y = dense(end)
             if event is not None:
                 break
+            solver, y = self.go_on(solver, y, options, limits)
             seen = self.see(end, y)
         return Ended(np.array(knots), np.array(coefficients), y, num_steps, trouble)
+
+    def solver(self, t: float, y: FloatArray, options: Options, limits: Limits) -> Any:
+        """Return an integrator that starts at a state."""
+        tolerances = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
+        return METHODS[options.method](self.rates, t, y, limits.end_time, **tolerances)
+
+    def repeats(self, event: float, y: FloatArray) -> bool:
+        """Return whether the step up to an event has to be made again, in another way."""
+        return False
+
+    def go_on(
+        self, solver: Any, y: FloatArray, options: Options, limits: Limits
+    ) -> tuple[Any, FloatArray]:
+        """Return the integrator of the next step, and the state that it starts from."""
+        return solver, y
 
     def _look(self, dense: Callable[[float], FloatArray], t: float) -> Sight:
         return self.see(t, dense(t))

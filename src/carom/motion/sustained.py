@@ -22,6 +22,7 @@ from carom.kernels.least_norm import DEPENDENT
 from carom.kernels.onward import CLOSED, ROUNDS
 from carom.kernels.sustained import FREE, HOLDS, MINUS, PLUS, SMOOTH, STICKING
 from carom.motion.inner_forces import Conditions, span
+from carom.motion.parts import MODES
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
@@ -102,7 +103,7 @@ class ContactLaw:
                 *(self.modes, self.mu, self.resting, self.inner_forces),
             )
         )
-        _require_inertia(found.acceleration)
+        require_inertia(found.acceleration)
         return found
 
     def best_forces(self, here: Dynamics, given: FloatArray, centered: bool = False) -> FloatArray:
@@ -134,16 +135,21 @@ class ContactLaw:
     ) -> Sustained:
         """Return the best forces, acceleration and the tightest margin; what is beaten fails."""
         found = self.judge(here, v)
-        force, acceleration, margins = found.force, found.acceleration, found.margins
-        if not found.is_kept or is_beaten(self.modes, acceleration):
-            return Sustained(force, acceleration, -np.inf)
+        if not found.is_kept or is_beaten(self.modes, found.acceleration):
+            return Sustained(found.force, found.acceleration, -np.inf)
         if found.is_mendable and found.is_dependent and self.is_dependent(here):
-            force = self.best_forces(here, force)
-            margins = kernels.judge_forces(
-                *(here.J_n, here.J_t[:, 0], here.bias, self.modes, self.mu, self.resting),
-                *(force, acceleration, self._units(here)),
-            )
-        return Sustained(force, acceleration, float(margins.min(initial=1.0)))
+            found = self._mended(here, v, found)
+        margin = float(found.margins.min(initial=1.0))
+        return Sustained(found.force, found.acceleration, margin)
+
+    def _mended(self, here: Dynamics, v: FloatArray, found: Judged) -> Judged:
+        """Return what was judged with the best forces that have the same acceleration."""
+        force = self.best_forces(here, found.force)
+        margins = kernels.judge_forces(
+            *(here.J_n, here.J_t[:, 0], here.bias, self.modes, self.mu, self.resting),
+            *(force, found.acceleration, self._units(here)),
+        )
+        return found._replace(force=force, margins=margins)
 
     def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         """Return this law, which has no inner forces, with those that friction likes best."""
@@ -166,6 +172,11 @@ class ContactLaw:
         """Return the acceleration [m/s^2] and force [N] that contacts have to cope with, (m, 2)."""
         rows = here.J_n, here.J_t[:, 0], here.bias
         return np.asarray(kernels.units(here.M, here.force, *rows, self.mu))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return what each contact does, in words."""
+        return tuple(MODES[i] for i in self.modes.tolist())
 
     @cached_property
     def inner_forces(self) -> FloatArray:
@@ -217,19 +228,21 @@ def settle(
         if np.abs(gaps).max(initial=0.0) <= CLOSED:
             break
         change = _change(here, normals, np.column_stack([gaps, np.zeros(len(gaps))]))
-        q = q + system.velocity_map(q) @ change
+        q = system.integrate(q, change, 1.0)
         here = system.dynamics(q, v, t)
     return q, here
 
 
 def _change(here: Dynamics, modes: IntArray, error: FloatArray) -> FloatArray:
     """Return the smallest change, by energy, that undoes an error (m, 2) of closed contacts."""
-    change = kernels.project(here.M, here.J_n, here.J_t[:, 0], modes, error)
-    _require_inertia(change)
+    # In space only normals are meant, and the first tangents stand for both.
+    tangent = np.ascontiguousarray(here.J_t[:, 0])
+    change = kernels.project(np.ascontiguousarray(here.M), here.J_n, tangent, modes, error)
+    require_inertia(change)
     return np.asarray(change)
 
 
-def _require_inertia(motion: FloatArray) -> None:
+def require_inertia(motion: FloatArray) -> None:
     # Kernels say by the first entry that there is none.
     if math.isnan(motion[0]):
         raise np.linalg.LinAlgError("the mass matrix is singular")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from carom.motion.spatial_law import SpatialLaw
 from carom.motion.sustained import FREE, SMOOTH, STICKING, ContactLaw
 from carom.systems.system import Dynamics
 from carom.typing import BoolArray, FloatArray
@@ -18,7 +19,7 @@ SLOW_SLIP = 10.0
 
 
 class Accumulation(NamedTuple):
-    """Time until the limit of a sequence of impacts [s], and impulses (m, 2) until then [N s]."""
+    """Time until the limit of a sequence of impacts [s], and impulses (m, 1 + d) then [N s]."""
 
     duration: float
     impulse: FloatArray
@@ -39,7 +40,7 @@ def accumulation(
 
     Two intervals are taken together, because contacts often take turns: with r the ratio of two
     intervals to the two before, what is left is (the last two) r / (1 - r). It must be no longer
-    than `longest` [s]. Impulses (m, 2) are those accrued up to and including each impact.
+    than `longest` [s]. Impulses (m, 1 + d) are those accrued up to and including each impact.
     """
     if len(times) < WINDOW + 1:
         return None
@@ -65,7 +66,12 @@ def come_to_rest(
     closed = ContactLaw(np.where(took_turns, SMOOTH, FREE), mu, none)
     after = closed.project(here, v)
     lost = np.abs(here.J_n @ (after - v)).max()
-    slow = np.abs(here.J_t[:, 0] @ after) <= SLOW_SLIP * lost
+    slip = here.J_t @ after
+    slow = np.linalg.norm(slip, axis=1) <= SLOW_SLIP * lost
     sticks = took_turns & slow & (mu > 0.0)
-    law = ContactLaw(np.where(sticks, STICKING, closed.modes), mu, none)
+    modes = np.where(sticks, STICKING, closed.modes)
+    if here.J_t.shape[1] == 1:
+        law = ContactLaw(modes, mu, none)
+    else:
+        law = SpatialLaw(modes, mu, none, aims=np.zeros_like(slip))
     return law, law.project(here, v)
