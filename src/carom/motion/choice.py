@@ -178,11 +178,22 @@ def _ways(moment: Moment) -> list[_Way]:
             for way in best
         )
 
+    def is_beaten_in_space(modes: IntArray, acceleration: FloatArray) -> bool:
+        """Return whether a way that lasts has this acceleration with as many contacts at rest."""
+        sticks, closed = (modes == STICKING).sum(), (modes != FREE).sum()
+        return any(
+            way.ahead > -HOLDS
+            and (way.law.modes == STICKING).sum() >= sticks
+            and (way.law.modes != FREE).sum() >= closed
+            and _is_same(way.found.acceleration, acceleration, usual)
+            for way in best
+        )
+
     given = here, moment.v, moment.system.mu, moment.touching, moment.slip
     found_ways: Iterator[tuple[ContactLaw, Sustained]] = (
-        spatial_choice.solutions(*given)
+        spatial_choice.solutions(*given, is_beaten_in_space)
         if moment.is_spatial
-        else solutions(*given, is_beaten=is_beaten)
+        else solutions(*given, is_beaten)
     )
     for law, found in found_ways:
         later = moment.later(found.acceleration, usual)

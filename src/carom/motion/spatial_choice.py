@@ -8,28 +8,21 @@ finds a choice of modes if there is one that sweeps lead to, not all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
+from carom.kernels.cone_choices import choices_that_may_hold
 from carom.kernels.cones import solve_cones
 from carom.motion.spatial_law import SLIDING, SpatialLaw
-from carom.motion.sustained import FREE, HOLDS, SMOOTH, STICKING, Sustained
+from carom.motion.sustained import FREE, SMOOTH, STICKING, Sustained
 from carom.systems.system import Dynamics
-from carom.typing import BoolArray, FloatArray, IntArray
+from carom.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 MOST_CHOICES = 81
 """Maximum number of choices that are all tried: those of four contacts at rest."""
-MOST_TURNS = 30
-"""Maximum number of Newton's steps for directions of slip that begins."""
-LONGEST_TURN = 0.5
-"""Longest of them [rad]."""
-AIMED = 1e-12
-"""Share of its acceleration by which slip that begins may leave its aim."""
-TURN = 1e-7
-"""Difference of angles by which derivatives are found [rad]."""
 HOVERS = 1e-7
 """A free contact that parts with less than this share of its unit might as well be closed."""
 MOST_REPAIRS = 40
@@ -64,26 +57,42 @@ def slip_and_rest(
 
 
 def solutions(
-    here: Dynamics, v: FloatArray, mu: FloatArray, touching: IntArray, slip: FloatArray
+    here: Dynamics,
+    v: FloatArray,
+    mu: FloatArray,
+    touching: IntArray,
+    slip: FloatArray,
+    is_beaten: Callable[[IntArray, FloatArray], bool] = lambda *_: False,
 ) -> Iterator[Choice]:
-    """Yield choices of modes whose conditions hold, but for those that lift a contact for nothing.
+    """Yield choices of modes whose conditions hold, but for those that are beaten.
 
-    All contacts that do not touch are free.
+    Those with most contacts closed, and most of them sticking, come first. Others are left out if
+    they lift a contact for nothing, or let one slip that can be held. All contacts that do not
+    touch are free.
     """
     options = [_options(here, mu, slip, int(i)) for i in touching]
-    blank = np.zeros(len(mu), np.int64)
+    problem = _cone_problem(here, touching)
     if math.prod(map(len, options)) <= MOST_CHOICES:
-        found = [
-            each
-            for chosen in product(*options)
-            for each in _held(here, v, _law(blank, mu, touching, slip, chosen))
-        ]
+        laws = sorted(_tried(problem, mu, touching, slip, options), key=_at_rest, reverse=True)
     else:
-        found = _by_cones(here, v, _law(blank, mu, touching, slip, [x[0] for x in options]))
-    for law, sustained in found:
+        modes = [chosen[0] for chosen in options]
+        laws = _by_cones(here, v, problem, _law(mu, touching, slip, modes, slip))
+    found: list[SpatialLaw] = []
+    for law in laws:
+        sustained = law.evaluate(here, v, is_beaten)
+        if not sustained.holds:
+            continue
         hovers = _hovering(here, law, sustained)
-        if not any(_closes(other, law, hovers) for other, _ in found):
+        if any(_closes(other, law, hovers) for other in found):
+            continue
+        if not any(_holds(other, law) and other.judge(here, v).is_dependent for other in found):
+            found.append(law)
             yield law, sustained
+
+
+def _at_rest(law: SpatialLaw) -> tuple[int, int]:
+    """Return how many contacts are closed, and how many of them stick."""
+    return int((law.modes != FREE).sum()), int((law.modes == STICKING).sum())
 
 
 def _options(here: Dynamics, mu: FloatArray, slip: FloatArray, i: int) -> tuple[int, ...]:
@@ -93,20 +102,50 @@ def _options(here: Dynamics, mu: FloatArray, slip: FloatArray, i: int) -> tuple[
     return (SLIDING, FREE) if slip[i].any() else (STICKING, SLIDING, FREE)
 
 
+class ConeProblem(NamedTuple):
+    """Hold how c touching contacts accelerate: by A x + b for forces x (3 c,), normal first."""
+
+    A: FloatArray
+    b: FloatArray
+
+
+def _cone_problem(here: Dynamics, touching: IntArray) -> ConeProblem:
+    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
+    flat = J.reshape(-1, J.shape[2])
+    moved = np.linalg.solve(here.M, np.column_stack([flat.T, here.force]))
+    b = flat @ moved[:, -1] + here.bias[touching].ravel()
+    return ConeProblem(np.ascontiguousarray(flat @ moved[:, :-1]), b)
+
+
+def _tried(
+    problem: ConeProblem,
+    mu: FloatArray,
+    touching: IntArray,
+    slip: FloatArray,
+    options: list[tuple[int, ...]],
+) -> Iterator[SpatialLaw]:
+    """Yield all choices of modes whose conditions may hold."""
+    table = np.zeros((len(touching), 3), np.int64)
+    for row, modes in zip(table, options, strict=True):
+        row[: len(modes)] = modes
+    counts = np.array([len(modes) for modes in options], np.int64)
+    found = choices_that_may_hold(
+        *(*problem, mu[touching], slip[touching], table, counts, np.empty((0, 2)))
+    )
+    for modes, aims in zip(*found, strict=True):
+        all_aims = np.zeros((len(mu), 2))
+        all_aims[touching] = aims
+        yield _law(mu, touching, slip, modes, all_aims)
+
+
 def _law(
-    blank: IntArray, mu: FloatArray, touching: IntArray, slip: FloatArray, chosen: object
+    mu: FloatArray, touching: IntArray, slip: FloatArray, chosen: ArrayLike, aims: FloatArray
 ) -> SpatialLaw:
-    modes, resting = blank.copy(), np.zeros(len(mu), np.bool_)
+    modes, resting = np.zeros(len(mu), np.int64), np.zeros(len(mu), np.bool_)
     modes[touching] = chosen
     # A contact that slides already has no condition on how its slip goes on.
     resting[touching] = ~slip[touching].any(axis=1) | (modes[touching] == FREE)
-    return SpatialLaw(modes, mu, resting, aims=slip)
-
-
-def _held(here: Dynamics, v: FloatArray, law: SpatialLaw) -> list[Choice]:
-    """Return one choice of modes with every direction of slip that begins, if it holds."""
-    pairs = ((aimed, aimed.evaluate(here, v)) for aimed in _aimed(here, v, law))
-    return [(aimed, found) for aimed, found in pairs if found.holds]
+    return SpatialLaw(modes, mu, resting, aims=aims.copy())
 
 
 def _hovering(here: Dynamics, law: SpatialLaw, found: Sustained) -> BoolArray:
@@ -123,95 +162,38 @@ def _closes(other: SpatialLaw, law: SpatialLaw, hovers: BoolArray) -> bool:
     return bool((closed & hovers).any() and (closed | ~own).all())
 
 
-def _aimed(here: Dynamics, v: FloatArray, law: SpatialLaw) -> Iterator[SpatialLaw]:
-    """Yield a choice of modes with aims for which slip begins along them."""
-    begins = law.begins
-    if not len(begins):
-        yield law
-        return
-    seen: list[FloatArray] = []
-    for angles in _guesses(here, v, law):
-        found = _turned(here, v, law, angles)
-        if found is None:
-            continue
-        aims = found.aims[begins]
-        if not any(np.abs(aims - other).max() <= 1e-6 for other in seen):
-            seen.append(aims)
-            yield found
+def _holds(other: SpatialLaw, law: SpatialLaw) -> bool:
+    """Return whether another choice keeps at rest what slips here only as loads are shared here.
 
-
-def _guesses(here: Dynamics, v: FloatArray, law: SpatialLaw) -> Iterator[FloatArray]:
-    """Yield angles at which slip may begin: against what would hold it, or where it is free to."""
-    begins = law.begins
-    sticks, smooth = law.modes.copy(), law.modes.copy()
-    sticks[begins], smooth[begins] = STICKING, SMOOTH
-    held = -replace(law, modes=sticks).judge(here, v).force[begins, 1:]
-    yield np.arctan2(held[:, 1], held[:, 0])
-    a = replace(law, modes=smooth).judge(here, v).acceleration
-    free = here.J_t[begins] @ a + here.bias[begins, 1:]
-    start = np.arctan2(free[:, 1], free[:, 0])
-    yield start
-    if len(begins) == 1:
-        yield from (start + 0.5 * np.pi * k for k in (1.0, 2.0, 3.0))
-
-
-def _turned(
-    here: Dynamics, v: FloatArray, law: SpatialLaw, angles: FloatArray
-) -> SpatialLaw | None:
-    """Return the law with aims near some angles along which slip accelerates, by Newton's method.
-
-    The component of the slip's acceleration across its aim vanishes. Its derivative by the angle
-    has -mu lambda_n times a mobility, and is regular also where slip accelerates by nothing, at the
-    edge between sticking and sliding.
+    Where contacts depend on each other, whether a body begins to slip is a matter of how they share
+    their load. It rests if there is a way.
     """
-    begins, k = law.begins, len(law.begins)
-
-    def across(at: FloatArray) -> tuple[SpatialLaw, FloatArray, float]:
-        aims = law.aims.copy()
-        aims[begins] = np.column_stack([np.cos(at), np.sin(at)])
-        aimed = replace(law, aims=aims)
-        a = aimed.judge(here, v).acceleration
-        a_t = here.J_t[begins] @ a + here.bias[begins, 1:]
-        u = aims[begins]
-        size = float(np.abs(here.J_t[begins]).max() * np.abs(a).max() + np.abs(here.bias).max())
-        return aimed, u[:, 0] * a_t[:, 1] - u[:, 1] * a_t[:, 0], size
-
-    for _ in range(MOST_TURNS):
-        aimed, off, size = across(angles)
-        if np.abs(off).max() <= AIMED * size:
-            return aimed
-        slope = np.column_stack([(across(angles + TURN * e)[1] - off) / TURN for e in np.eye(k)])
-        step = np.linalg.lstsq(slope, -off, rcond=1e-9)[0]
-        longest = float(np.abs(step).max())
-        if not longest > 1e-15:
-            return aimed if np.abs(off).max() <= HOLDS * size else None
-        angles = angles + step * min(1.0, LONGEST_TURN / longest)
-    return None
+    is_slower = not len(other.begins) and len(law.begins) > 0
+    return is_slower and bool(((other.modes != FREE) == (law.modes != FREE)).all())
 
 
-def _by_cones(here: Dynamics, v: FloatArray, law: SpatialLaw) -> list[Choice]:
+def _by_cones(
+    here: Dynamics, v: FloatArray, problem: ConeProblem, law: SpatialLaw
+) -> list[SpatialLaw]:
     """Return choices of modes that cone problems lead to, for many contacts."""
     touching = np.flatnonzero(law.resting | (law.modes != FREE))
-    J = np.concatenate([here.J_n[touching, None], here.J_t[touching]], axis=1)
-    flat = J.reshape(-1, J.shape[2])
-    A = flat @ np.linalg.solve(here.M, flat.T)
-    a = np.linalg.solve(here.M, here.force)
-    b = flat @ a + here.bias[touching].ravel()
+    A, b = problem
     limit = np.where(law.modes[touching] == SMOOTH, 0.0, law.mu[touching])
-    own = _size(b, A)
-    found: list[Choice] = []
+    slip = np.where(law.resting[touching, None], 0.0, law.aims[touching])
+    size = _size(b, A)
+    found: list[SpatialLaw] = []
     for start in range(3):
         # Friction from nothing, from the load at rest, and from a push at every normal.
         x = np.zeros(len(b))
         if start == 1:
             x = np.linalg.lstsq(A, -b, rcond=1e-10)[0]
         elif start == 2:
-            x[::3] = own
-        solve_cones(A, b, limit, law.aims[touching], x)
-        force = x.reshape(-1, 3)
-        for choice in _repaired(here, v, _read(law, touching, force, own)):
-            if not any((choice[0].modes == other.modes).all() for other, _ in found):
-                found.append(choice)
+            x[::3] = size
+        solve_cones(A, b, limit, slip, x)
+        law_read = _read(law, touching, x.reshape(-1, 3), size)
+        repaired = _repaired(here, v, problem, touching, law_read)
+        if repaired and not any((repaired.modes == other.modes).all() for other in found):
+            found.append(repaired)
     return found
 
 
@@ -234,21 +216,84 @@ def _read(law: SpatialLaw, touching: IntArray, force: FloatArray, size: float) -
     return replace(law, modes=modes, aims=aims, resting=resting)
 
 
-def _repaired(here: Dynamics, v: FloatArray, law: SpatialLaw) -> list[Choice]:
+def _repaired(
+    here: Dynamics, v: FloatArray, problem: ConeProblem, touching: IntArray, law: SpatialLaw
+) -> SpatialLaw | None:
     """Change the mode whose condition fails most until all hold."""
-    slipping = law.aims.any(axis=1) & ~law.resting
+    is_slipping = law.aims.any(axis=1) & ~law.resting
     for _ in range(MOST_REPAIRS):
-        begins = law.begins
-        if len(begins):
-            aim = law.aims[begins]
-            law = _turned(here, v, law, np.arctan2(aim[:, 1], aim[:, 0])) or law
+        law = _aimed(problem, touching, law, is_slipping)
         found = law.evaluate(here, v)
         if found.holds:
-            return [(law, found)]
+            return law
         judged = law.judge(here, v)
         i, kind = np.unravel_index(int(judged.margins.argmin()), judged.margins.shape)
-        law = _changed(here, law, judged.force, int(i), int(kind), bool(slipping[i]))
-    return []
+        law = _changed(here, law, judged.force, int(i), int(kind), bool(is_slipping[i]))
+    return None
+
+
+def _aimed(
+    problem: ConeProblem, touching: IntArray, law: SpatialLaw, is_slipping: BoolArray
+) -> SpatialLaw:
+    """Return the law with aims along which slip accelerates, near those that it has."""
+    if not len(law.begins):
+        return law
+    counts = np.ones(len(touching), np.int64)
+    table = np.repeat(law.modes[touching, None], 3, axis=1)
+    slip = np.where(is_slipping[touching, None], law.aims[touching], 0.0)
+    own = law.aims[touching]
+    _, found = choices_that_may_hold(*problem, law.mu[touching], slip, table, counts, own)
+    aims = law.aims.copy()
+    aims[touching] = found[0]
+    return replace(law, aims=aims)
+
+
+def _size(b: FloatArray, A: FloatArray) -> float:
+    """Return the size of forces that stop accelerations."""
+    own = np.diag(A)
+    return float(np.abs(b).max() / (own[own > 0.0].min(initial=1.0) or 1.0)) or 1.0
+
+
+def _read(law: SpatialLaw, touching: IntArray, force: FloatArray, size: float) -> SpatialLaw:
+    """Return the modes that forces (c, 3) of touching contacts tell."""
+    modes, aims, resting = law.modes.copy(), law.aims.copy(), law.resting.copy()
+    for i, (normal, *friction) in zip(touching, force, strict=True):
+        if normal <= 1e-9 * size:
+            modes[i], resting[i] = FREE, True
+        elif law.modes[i] == STICKING:
+            pull = math.hypot(*friction)
+            if pull >= law.mu[i] * normal * (1.0 - 1e-9):
+                modes[i], aims[i] = SLIDING, -np.array(friction) / pull
+    return replace(law, modes=modes, aims=aims, resting=resting)
+
+
+def _repaired(
+    here: Dynamics, v: FloatArray, problem: ConeProblem, touching: IntArray, law: SpatialLaw
+) -> SpatialLaw | None:
+    """Change the mode whose condition fails most until all hold."""
+    is_slipping = law.aims.any(axis=1) & ~law.resting
+    for _ in range(MOST_REPAIRS):
+        law = _aimed(problem, touching, law, is_slipping)
+        found = law.evaluate(here, v)
+        if found.holds:
+            return law
+        judged = law.judge(here, v)
+        i, kind = np.unravel_index(int(judged.margins.argmin()), judged.margins.shape)
+        law = _changed(here, law, judged.force, int(i), int(kind), bool(is_slipping[i]))
+    return None
+
+
+def _aimed(
+    problem: ConeProblem, touching: IntArray, law: SpatialLaw, is_slipping: BoolArray
+) -> SpatialLaw:
+    """Return the law with aims along which slip accelerates, near those that it has."""
+    if not len(law.begins):
+        return law
+    aims = law.aims.copy()
+    own = aims[touching]
+    aim(*(problem.A, problem.b, law.mu[touching], law.modes[touching]), ~is_slipping[touching], own)
+    aims[touching] = own
+    return replace(law, aims=aims)
 
 
 def _changed(

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from carom.kernels import sustained_calls as kernels
-from carom.motion.inner_forces import Conditions, span
+from carom.motion.cone_forces import Cones
+from carom.motion.inner_forces import span
 from carom.motion.parts import MODES
 from carom.motion.sustained import (
     FREE,
@@ -37,10 +38,6 @@ SLIDING = PLUS
 """The number of the mode of a contact that slides, in whichever direction."""
 LEAST_SLIP = 1e-9
 """Slip with which a contact begins to slide, so that it has a direction [m/s]."""
-MOST_CUTS = 30
-"""Maximum number of planes by which a round cone is approached at a contact."""
-CUT = 1e-9
-"""Share of its unit by which friction may leave a round cone for which it was optimized."""
 
 
 class Image(NamedTuple):
@@ -83,7 +80,7 @@ class SpatialLaw(ContactLaw):
     at the start of a step. Slip below `least_slip` has the direction of its aim, and slip that has
     gone through zero against the aim is continued as if it had not, which a step may do before the
     moment is known. Where contacts depend on each other, forces have least norm, plus `inner` ones
-    (m, 3) that keep all accelerations of closed contacts.
+    (m, 3) that leave all accelerations of closed contacts as they are.
     """
 
     aims: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
@@ -117,12 +114,10 @@ class SpatialLaw(ContactLaw):
         if self.inner is not None and is_dependent:
             force, acceleration = self._with_inner(here, v, force, acceleration)
         margins = self._margins(here, image.directions, force, acceleration, unit[:m])
-        fails = margins < -HOLDS
-        is_mendable = bool(fails.any())
-        for i in np.flatnonzero(fails.any(axis=1)):
-            by_force = self.modes[i] != FREE and not (self.modes[i] == SLIDING and fails[i, 1])
-            is_mendable = is_mendable and by_force
-        return Judged(force, acceleration, margins, is_kept, is_mendable, is_dependent)
+        fails, slides = margins < -HOLDS, self.modes == SLIDING
+        by_force = self.modes != FREE
+        is_mendable = fails.any() and by_force[fails[:, 0]].all() and not fails[slides, 1].any()
+        return Judged(force, acceleration, margins, is_kept, bool(is_mendable), is_dependent)
 
     def is_dependent(self, here: Dynamics) -> bool:
         # Closed contacts that depend on each other may leave even the acceleration open: a box that
@@ -131,10 +126,8 @@ class SpatialLaw(ContactLaw):
 
     def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         found = self.judge(here, v)
-        is_needed = centered or found.margins.min(initial=1.0) < 0.0
-        if not found.is_dependent or not is_needed:
-            return self
-        return replace(self, inner=self._best_inner(here, v, found))
+        is_needed = centered or (found.margins[self._closed] < 0.0).any()
+        return self._deepened(here, v, found) if found.is_dependent and is_needed else self
 
     def project(self, here: Dynamics, v: FloatArray) -> FloatArray:
         """Return the velocity nearest to v, by energy, at which closed contacts are at rest.
@@ -179,9 +172,6 @@ class SpatialLaw(ContactLaw):
         """Return the numbers of those whose slip begins."""
         return np.flatnonzero((self.modes == SLIDING) & self.resting)
 
-    def _mended(self, here: Dynamics, v: FloatArray, found: Judged) -> Judged:
-        return replace(self, inner=self._best_inner(here, v, found)).judge(here, v)
-
     def _image(self, here: Dynamics, v: FloatArray) -> Image:
         u, stick = self.directions(here, v), self._stick
         extra, none = len(stick), np.zeros((len(stick), here.M.shape[0]))
@@ -222,54 +212,34 @@ class SpatialLaw(ContactLaw):
         margins[begins, 1] = (u[begins] * a_t).sum(axis=1) / unit[begins, 0]
         return margins
 
+    def _mended(self, here: Dynamics, v: FloatArray, found: Judged) -> Judged:
+        return self._deepened(here, v, found).judge(here, v)
+
+    def _deepened(self, here: Dynamics, v: FloatArray, found: Judged) -> SpatialLaw:
+        """Return the law with forces deep in their cones, by inner ones."""
+        stick, tangent = self._stick, np.ascontiguousarray(here.J_t[:, 0])
+        unit = np.asarray(
+            kernels.units(
+                *(np.ascontiguousarray(here.M), here.force, here.J_n, tangent),
+                *(here.bias[:, :2].copy(), self.mu),
+            )
+        )[self._closed, 1]
+        cones = Cones(np.searchsorted(self._closed, stick), self.mu[stick], unit)
+        given = self._pick(found.force)
+        change = cones.deepest(given, span(self.rows(here, v).A.T)) - given
+        inner = self.spread(change, self.directions(here, v))
+        return replace(self, inner=inner if self.inner is None else inner + self.inner)
+
     def _with_inner(
         self, here: Dynamics, v: FloatArray, force: FloatArray, acceleration: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return forces and dv/dt with what of the inner forces keeps closed contacts as they are."""
+        """Add what of the inner forces keeps closed contacts as they are; return dv/dt as well."""
         assert self.inner is not None
-        rows, u = self.rows(here, v), self.directions(here, v)
-        wish = self._pick(self.inner)
+        rows, wish = self.rows(here, v), self._pick(self.inner)
         kept = span(rows.A.T)
         change = wish - kept @ (kept.T @ wish)
-        return force + self.spread(change, u), acceleration + rows.response @ change
-
-    def _best_inner(self, here: Dynamics, v: FloatArray, found: Judged) -> FloatArray:
-        """Return what to add to forces so that they are as deep in their cones as can be."""
-        u, given = self.directions(here, v), self._pick(found.force)
-        best = self._deepest(here, span(self.rows(here, v).A.T), given)
-        inner = self.spread(best - given, u)
-        return inner if self.inner is None else inner + self.inner
-
-    def _deepest(self, here: Dynamics, kept: FloatArray, given: FloatArray) -> FloatArray:
-        """Return the deepest forces, by planes that are added where friction leaves its cone."""
-        k, stick = len(self._closed), self._stick
-        n = k + 2 * len(stick)
-        where = np.searchsorted(self._closed, stick)
-        unit = np.asarray(
-            kernels.units(
-                *(np.ascontiguousarray(here.M), here.force, here.J_n),
-                *(np.ascontiguousarray(here.J_t[:, 0]), here.bias[:, :2].copy(), self.mu),
-            )
-        )[:, 1]
-        pushes = -np.eye(k, n)
-        angles = 2.0 * np.pi * np.arange(8) / 8.0
-        planes = [(j, np.array([np.cos(a), np.sin(a)])) for j in range(len(stick)) for a in angles]
-        x = given
-        for _ in range(MOST_CUTS):
-            edges = np.zeros((len(planes), n))
-            for row, (j, normal) in enumerate(planes):
-                edges[row, where[j]] = -self.mu[stick[j]]
-                edges[row, k + 2 * j : k + 2 * j + 2] = normal
-            units = np.concatenate([unit[self._closed], [unit[stick[j]] for j, _ in planes]])
-            x = Conditions(np.vstack([pushes, edges]), units, kept).deepest(given, False)
-            tangents = x[k:].reshape(-1, 2)
-            size = np.hypot(tangents[:, 0], tangents[:, 1])
-            seen = [max(float(p @ tangents[j]) for i, p in planes if i == j) for j in range(len(stick))]
-            outside = np.flatnonzero(size > np.array(seen) + CUT * unit[stick])
-            if not len(outside):
-                break
-            planes += [(int(j), tangents[j] / size[j]) for j in outside]
-        return x
+        spread = self.spread(change, self.directions(here, v))
+        return force + spread, acceleration + rows.response @ change
 
     def _pick(self, force: FloatArray) -> FloatArray:
         """Return the entries of forces (m, 3) that belong to rows."""

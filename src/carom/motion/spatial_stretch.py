@@ -35,6 +35,9 @@ STOPS = 1e-10
 STIFF, GRADUAL = 1e4, 30.0
 """Rate at which friction turns slip above which a stretch begins with an implicit integrator
 [1/s], if slip turns this many times while it grows to twice its size."""
+SLACK = 3.0
+"""An explicit integrator goes on until slip turns this many times as fast as that, so that the two
+do not take turns."""
 PLACE = 1e-6
 """Change of a coordinate by which the derivative of slip is found."""
 FAR = 1e3
@@ -114,9 +117,10 @@ class SpatialStretch(Stretch):
         self._aim(y)
         if solver.status != "running":
             return solver, y
-        if isinstance(solver, Radau) and options.method != "Radau":
-            if not self._is_stiff(float(solver.t), y):
-                return self.solver(float(solver.t), y, options, limits), y
+        is_implicit = isinstance(solver, Radau)
+        share = 1.0 if is_implicit else SLACK
+        if options.method == "DOP853" and self._is_stiff(float(solver.t), y, share) != is_implicit:
+            return self.solver(float(solver.t), y, options, limits), y
         solver.y = y
         self._limit(solver, options)
         return solver, y
@@ -137,24 +141,26 @@ class SpatialStretch(Stretch):
             longest = float((TURNS * size / np.maximum(rate, 1e-300)).min())
             solver.max_step = min(options.max_step, longest)
 
-    def _slip(self, t: float, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return sizes of slip, of its rate, and the rate at which friction turns it."""
+    def _slip(self, t: float, y: FloatArray) -> tuple[FloatArray, ...]:
+        """Return sizes of slip and of its rate, how it grows, and how fast friction turns it."""
         q, v, _ = self.layout.unpack(y)
         here, sliding = self.system.dynamics(q, v, t), self.sliding
         force, acceleration = self.law.solve(here, v)
         J = here.J_t[sliding]
         slip, rate = J @ v, J @ acceleration + here.bias[sliding, 1:]
         size = np.hypot(*slip.T)
-        mobility = np.einsum("mtn,nmt->m", J, np.linalg.solve(here.M, J.reshape(-1, J.shape[2]).T).reshape(J.shape[2], -1, 2))
+        flat = J.reshape(-1, J.shape[2])
+        mobility = (flat * np.linalg.solve(here.M, flat.T).T).sum(axis=1).reshape(-1, 2).sum(axis=1)
         turns = self.law.mu[sliding] * force[sliding, 0] * mobility / np.maximum(size, 1e-300)
-        return size, np.hypot(*rate.T), turns
+        growth = np.abs((rate * self.law.directions(here, v)[sliding]).sum(axis=1))
+        return size, np.hypot(*rate.T), growth, turns
 
-    def _is_stiff(self, t: float, y: FloatArray) -> bool:
-        """Return whether slip turns many times faster than it grows."""
+    def _is_stiff(self, t: float, y: FloatArray, share: float = 1.0) -> bool:
+        """Return whether slip turns many times faster than it grows, by so many times."""
         if not len(self.sliding) or self.is_careful:
             return False
-        size, rate, turns = self._slip(t, y)
-        return bool(((turns > STIFF) & (turns * size > GRADUAL * rate)).any())
+        size, _, growth, turns = self._slip(t, y)
+        return bool(((turns > STIFF) & (turns * size > share * GRADUAL * growth)).any())
 
     def _slope(self, t: float, y: FloatArray) -> FloatArray:
         """Return that part of the derivative of the rates which is large: how slip turns."""
