@@ -20,11 +20,10 @@ OUTSIDE = 1e-11
 """Share of the forces at hand by which those found may lie outside of their cones."""
 REST = 1e-14
 """The same of what no other forces mend."""
-MOST_STEPS = 40
+MOST_STEPS = 150
 """Maximum number of Newton's steps."""
-SINGULAR = 1e-10
-"""Share of the largest below which a curvature counts as none."""
-MOST_HALVINGS = 12
+DAMPING, LEAST_DAMPING = 1e-3, 1e-9
+"""Curvature that is added at first, and at least: that of cones is from 0 to 1."""
 
 
 class Cones(NamedTuple):
@@ -88,6 +87,7 @@ class Cones(NamedTuple):
         """Return the nearest forces in cones of some depth, by Newton's method, if it finds any."""
         size = float(self.unit.max())
         off, slope = self.outside(x, depth)
+        damping = DAMPING
         for _ in range(MOST_STEPS):
             if np.abs(off).max() <= OUTSIDE * size:
                 return x
@@ -95,15 +95,11 @@ class Cones(NamedTuple):
             if np.abs(steepest).max() <= REST * size:
                 return None
             curvature = free.T @ slope @ free
-            step = -free @ np.linalg.lstsq(curvature, steepest, rcond=SINGULAR)[0]
-            share, before = 1.0, float(off @ off)
-            for _ in range(MOST_HALVINGS):
-                trial = x + share * step
-                off, slope = self.outside(trial, depth)
-                if off @ off < before:
-                    break
-                share *= 0.5
-            else:
-                return None
-            x = trial
+            curvature[np.diag_indices_from(curvature)] += damping
+            trial = x - free @ np.linalg.solve(curvature, steepest)
+            there = self.outside(trial, depth)
+            is_better = there[0] @ there[0] < off @ off
+            if is_better:
+                x, (off, slope) = trial, there
+            damping = max(LEAST_DAMPING, damping / 6.0) if is_better else 4.0 * damping
         return None

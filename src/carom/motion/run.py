@@ -131,16 +131,16 @@ class Motion:
         if self.stalls >= MOST_STALLS or span <= MOST_SHORT * SHORT * options.zeno_time:
             return "stalled", (
                 f"the motion gets no further than t = {self.t:g} s: the modes of the contacts "
-                f"change without end; loosen rest_speed or gap_tolerance, or lower zeno_time if "
-                f"segments are to be this short"
+                f"change without end; loosen rest_speed or gap_tolerance, lower zeno_time if "
+                f"segments are to be this short, or give a time_step"
             )
         if self.num_impacts >= options.max_impacts:
             what = f"{options.max_impacts} impacts came before t = {self.t:g} s"
-            return "impact limit", f"{what}; raise max_impacts"
+            return "impact limit", f"{what}; raise max_impacts, or give a time_step"
         if self.num_steps >= options.max_steps:
             return "step limit", (
                 f"{options.max_steps} steps were made up to t = {self.t:g} s; raise max_steps, "
-                f"loosen rtol, or use method='Radau' for stiff forces"
+                f"loosen rtol, use method='Radau' for stiff forces, or give a time_step"
             )
         return None
 

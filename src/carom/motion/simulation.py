@@ -54,7 +54,7 @@ def simulate(
     indeterminacy), one is drawn by the seed.
 
     Args:
-        system: System that moves; in space with a `time_step`.
+        system: System that moves, in the plane or in space.
         q: Configuration at the start, (nq,).
         v: Velocity at the start, (nv,).
         duration: Duration of the motion [s].
@@ -63,8 +63,8 @@ def simulate(
         start_time: Time at the start [s].
         time_step: Length of time steps [s]; collisions within a step are resolved in their moments.
             None, the default, goes from event to event, which is exact but stops where events are
-            too many; planar contacts only. Time steps go on whatever happens, with an error that is
-            proportional to their length.
+            too many. Time steps go on whatever happens, with an error that is proportional to their
+            length.
         method: Integrator of scipy for event-driven motion: DOP853, RK45, or, for stiff forces,
             Radau or BDF.
         rtol: Relative accuracy of a step.
@@ -154,18 +154,14 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
             f"system: expected inertia in every velocity, got a singular mass matrix, most of all "
             f"in velocity number {which}; give bodies mass, or leave out a joint"
         )
-<<<<<<< HEAD
-=======
     if here.J_t.shape[1] not in (1, 2):
         raise InvalidProblem(
             f"system: expected contacts with one tangent, in the plane, or two, in space, got "
             f"{here.J_t.shape[1]}"
         )
->>>>>>> 734f5b5 (Motion in space event by event: modes with the round cone, slip that turns, stops and begins (work in progress))
     deepest = int(np.argmin(here.phi)) if len(contacts) else 0
     if len(contacts) and here.phi[deepest] < -gap_tolerance:
         raise InvalidProblem(
             f"q: expected no penetration, got contact {contacts[deepest]!r} with a gap of "
             f"{here.phi[deepest]:.3g} m; move it apart"
         )
-

@@ -112,8 +112,10 @@ class SpatialStretch(Stretch):
         self, solver: Any, y: FloatArray, options: Options, limits: Limits
     ) -> tuple[Any, FloatArray]:
         q, v, impulse = self.layout.unpack(y)
-        # Quaternions keep their length, which a step changes in its last digits.
-        y = self.layout.pack(self.system.integrate(q, v, 0.0), v, impulse)
+        # Quaternions keep their length, and loops stay closed, which a step changes in its last
+        # digits.
+        q = self.system.closed(self.system.integrate(q, v, 0.0))
+        y = self.layout.pack(q, self.system.allowed_velocity(q, v), impulse)
         self._aim(y)
         if solver.status != "running":
             return solver, y

@@ -228,7 +228,7 @@ def settle(
         if np.abs(gaps).max(initial=0.0) <= CLOSED:
             break
         change = _change(here, normals, np.column_stack([gaps, np.zeros(len(gaps))]))
-        q = system.integrate(q, change, 1.0)
+        q = system.closed(system.integrate(q, change, 1.0))
         here = system.dynamics(q, v, t)
     return q, here
 
