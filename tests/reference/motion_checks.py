@@ -27,6 +27,9 @@ APART = 1e-7
 HOP = 1e-6
 """Share of the velocities by which they may jump between parts of a motion."""
 
+KNOWN = 1e-9
+"""Accuracy of slip in space, from which its direction follows, as a share of velocities and 1."""
+
 SLIDING = 1e-6
 """Slip from which on friction must be full and against it [m/s]."""
 
@@ -115,30 +118,39 @@ def _check_segment(motion: Trajectory, part: Segment, looks: int, slack: float) 
         t = left + (right - left) * shares
         values, slopes = part.values(t), part.values(t, derivative=True)
         for k in range(looks):
-            q, v, _ = motion.layout.unpack(values[k])
+            q, v, impulse = motion.layout.unpack(values[k])
             dq, dv, rate = motion.layout.unpack(slopes[k])
             here = system.dynamics(q, v, float(t[k]))
             at = f"at t = {t[k]:.9g}"
             depth = here.phi.min(initial=0.0)
             assert depth >= -GAP, f"a gap of {depth:.3g} m {at}"
-            pull = here.J_n.T @ rate[:, 0] + here.J_t[:, 0].T @ rate[:, 1]
+            pull = here.J_n.T @ rate[:, 0] + np.einsum("mtn,mt->n", here.J_t, rate[:, 1:])
             size = 1.0 + np.abs(here.force).max() + np.abs(rate).max(initial=0.0)
             # Polynomials of short steps differentiate rounding.
             error = slack * size + 1e-13 * (1.0 + np.abs(v).max()) / (right - left)
+            if here.J_t.shape[1] == 2:
+                # Impulses are sums since the start of the motion, with the digits of sums.
+                error += 1e-14 * np.abs(impulse).max(initial=0.0) / (right - left)
             newton = np.abs(here.M @ dv - here.force - pull).max()
             scale = max(1.0, np.abs(here.M).max())
             assert newton <= error * scale, f"Newton's law fails by {newton:.3g} N {at}"
             still = np.abs(dq - system.velocity_map(q) @ v).max()
             assert still <= 1e-7 * (1.0 + np.abs(v).max()) + 1e-13 / (right - left), at
-            normal, tangent = rate[:, 0], rate[:, 1]
+            normal, tangent = rate[:, 0], rate[:, 1:]
             assert normal.min(initial=0.0) >= -error, f"a contact pulls {at}: {normal}"
-            outside = (np.abs(tangent) - mu * normal).max(initial=-1.0)
+            slip = here.J_t @ v
+            speed = np.linalg.norm(slip, axis=1)
+            # In space slip has a direction, which is known as well as its velocity is.
+            known = KNOWN * (1.0 + np.abs(v).max()) * (np.array(part.modes) == "sliding")
+            turned = known * mu * normal / np.maximum(speed, KNOWN)
+            outside = (np.linalg.norm(tangent, axis=1) - mu * normal - turned).max(initial=-1.0)
             assert outside <= error * (1.0 + mu.max(initial=0.0)), f"outside the cone {at}"
             apart = here.phi > APART
             assert np.abs(rate[apart]).max(initial=0.0) <= error, f"a force at a distance {at}"
-            slip = here.J_t[:, 0] @ v
-            slides = np.abs(slip) > SLIDING
-            drag = np.abs(tangent + mu * normal * np.sign(slip))[slides].max(initial=0.0)
+            slides = speed > SLIDING
+            along = slip / np.where(slides, speed, 1.0)[:, None]
+            against = tangent + (mu * normal)[:, None] * along
+            drag = (np.linalg.norm(against, axis=1) - turned)[slides].max(initial=0.0)
             assert drag <= error * (1.0 + mu.max(initial=0.0)), f"friction is not full {at}"
             energies.append(system.energy(q, v))
     return energies
@@ -159,7 +171,7 @@ def _check_impact(motion: Trajectory, part: Impact, speed: float) -> list[float]
     touching = [motion.contacts.index(name) for name in part.contacts]
     others = np.setdiff1d(np.arange(len(mu)), touching)
     assert not steps[:, others].any(), f"an impulse at a distance {at}"
-    outside = np.abs(steps[:, :, 1]) - mu * steps[:, :, 0]
+    outside = np.linalg.norm(steps[:, :, 1:], axis=2) - mu * steps[:, :, 0]
     assert outside.max(initial=-1.0) <= 1e-8 * size * (1.0 + mu.max()), f"outside the cone {at}"
     energies = [system.energy(q, v) for v in part.v]
     if part.kind == "accumulation":
@@ -172,7 +184,7 @@ def _check_impact(motion: Trajectory, part: Impact, speed: float) -> list[float]
         assert part.duration == 0.0
         np.testing.assert_array_equal(part.q[0], part.q[1])
         total = part.impulse[-1] - part.impulse[0]
-        pull = here.J_n.T @ total[:, 0] + here.J_t[:, 0].T @ total[:, 1]
+        pull = here.J_n.T @ total[:, 0] + np.einsum("mtn,mt->n", here.J_t, total[:, 1:])
         newton = np.abs(here.M @ (part.v[-1] - part.v[0]) - pull).max()
         slack = 1e-9 * (np.abs(here.M).max() * size + size)
         assert newton <= slack, f"Newton's law {at}"

@@ -263,4 +263,3 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
             if has_start:
                 break
     return found[:num], aims[:num]
-

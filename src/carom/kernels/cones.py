@@ -61,5 +61,3 @@ def solve_cones(A, b, mu, slip, x):
         if not change > SETTLED * size:
             break
     return change
-
-

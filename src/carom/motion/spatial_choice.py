@@ -184,14 +184,14 @@ def _by_cones(
     found: list[SpatialLaw] = []
     for start in range(3):
         # Friction from nothing, from the load at rest, and from a push at every normal.
-        x = np.zeros(len(b))
+        x: FloatArray = np.zeros(len(b))
         if start == 1:
-            x = np.linalg.lstsq(A, -b, rcond=1e-10)[0]
+            x = np.asarray(np.linalg.lstsq(A, -b, rcond=1e-10)[0], dtype=np.float64)
         elif start == 2:
             x[::3] = size
         solve_cones(A, b, limit, slip, x)
         law_read = _read(law, touching, x.reshape(-1, 3), size)
-        repaired = _repaired(here, v, problem, touching, law_read)
+        repaired = _repaired(here, v, problem, touching, law_read, np.any(law.aims, axis=1))
         if repaired and not any((repaired.modes == other.modes).all() for other in found):
             found.append(repaired)
     return found
@@ -217,10 +217,14 @@ def _read(law: SpatialLaw, touching: IntArray, force: FloatArray, size: float) -
 
 
 def _repaired(
-    here: Dynamics, v: FloatArray, problem: ConeProblem, touching: IntArray, law: SpatialLaw
+    here: Dynamics,
+    v: FloatArray,
+    problem: ConeProblem,
+    touching: IntArray,
+    law: SpatialLaw,
+    is_slipping: BoolArray,
 ) -> SpatialLaw | None:
     """Change the mode whose condition fails most until all hold."""
-    is_slipping = law.aims.any(axis=1) & ~law.resting
     for _ in range(MOST_REPAIRS):
         law = _aimed(problem, touching, law, is_slipping)
         found = law.evaluate(here, v)
@@ -245,54 +249,6 @@ def _aimed(
     _, found = choices_that_may_hold(*problem, law.mu[touching], slip, table, counts, own)
     aims = law.aims.copy()
     aims[touching] = found[0]
-    return replace(law, aims=aims)
-
-
-def _size(b: FloatArray, A: FloatArray) -> float:
-    """Return the size of forces that stop accelerations."""
-    own = np.diag(A)
-    return float(np.abs(b).max() / (own[own > 0.0].min(initial=1.0) or 1.0)) or 1.0
-
-
-def _read(law: SpatialLaw, touching: IntArray, force: FloatArray, size: float) -> SpatialLaw:
-    """Return the modes that forces (c, 3) of touching contacts tell."""
-    modes, aims, resting = law.modes.copy(), law.aims.copy(), law.resting.copy()
-    for i, (normal, *friction) in zip(touching, force, strict=True):
-        if normal <= 1e-9 * size:
-            modes[i], resting[i] = FREE, True
-        elif law.modes[i] == STICKING:
-            pull = math.hypot(*friction)
-            if pull >= law.mu[i] * normal * (1.0 - 1e-9):
-                modes[i], aims[i] = SLIDING, -np.array(friction) / pull
-    return replace(law, modes=modes, aims=aims, resting=resting)
-
-
-def _repaired(
-    here: Dynamics, v: FloatArray, problem: ConeProblem, touching: IntArray, law: SpatialLaw
-) -> SpatialLaw | None:
-    """Change the mode whose condition fails most until all hold."""
-    is_slipping = law.aims.any(axis=1) & ~law.resting
-    for _ in range(MOST_REPAIRS):
-        law = _aimed(problem, touching, law, is_slipping)
-        found = law.evaluate(here, v)
-        if found.holds:
-            return law
-        judged = law.judge(here, v)
-        i, kind = np.unravel_index(int(judged.margins.argmin()), judged.margins.shape)
-        law = _changed(here, law, judged.force, int(i), int(kind), bool(is_slipping[i]))
-    return None
-
-
-def _aimed(
-    problem: ConeProblem, touching: IntArray, law: SpatialLaw, is_slipping: BoolArray
-) -> SpatialLaw:
-    """Return the law with aims along which slip accelerates, near those that it has."""
-    if not len(law.begins):
-        return law
-    aims = law.aims.copy()
-    own = aims[touching]
-    aim(*(problem.A, problem.b, law.mu[touching], law.modes[touching]), ~is_slipping[touching], own)
-    aims[touching] = own
     return replace(law, aims=aims)
 
 

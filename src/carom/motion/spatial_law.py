@@ -41,7 +41,7 @@ LEAST_SLIP = 1e-9
 
 
 class Image(NamedTuple):
-    """Hold the planar problem of one choice of modes: m contacts, and one more for each that sticks.
+    """Hold the planar problem of one choice: m contacts, and one more for each that sticks.
 
     `directions` (m, 2) are those of the planar tangents.
     """
@@ -253,6 +253,3 @@ class SpatialLaw(ContactLaw):
         force[:, 1:] = -(drag * force[:, 0])[:, None] * u
         force[self._stick, 1:] = x[len(closed) :].reshape(-1, 2)
         return force
-
-
-

@@ -89,8 +89,8 @@ class SpatialStretch(Stretch):
         self.rest_speed = options.rest_speed
         self._aim(y)
         if options.method == "DOP853" and self._is_stiff(t, y):
-            tolerances = {"rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}
-            return Radau(self.rates, t, y, limits.end_time, jac=self._slope, **tolerances)
+            tolerances = options.max_step, options.rtol, options.atol
+            return Radau(self.rates, t, y, limits.end_time, *tolerances, self._slope)
         solver = super().solver(t, y, options, limits)
         self._limit(solver, options)
         return solver
@@ -100,9 +100,7 @@ class SpatialStretch(Stretch):
         if self.is_careful or not len(self.sliding):
             return False
         q, v, _ = self.layout.unpack(y)
-        slip, least = slip_and_rest(
-            self.system.dynamics(q, v, event), v, self.rest_speed, STILL
-        )
+        slip, least = slip_and_rest(self.system.dynamics(q, v, event), v, self.rest_speed, STILL)
         slip, aims = slip[self.sliding], self.law.aims[self.sliding]
         ends = (slip * aims).sum(axis=1) <= STOPS
         self.is_careful = bool((ends & (np.hypot(*slip.T) > least[self.sliding])).any())
@@ -181,7 +179,7 @@ class SpatialStretch(Stretch):
             friction = -law.mu[i] * force[i, 0] * size * across
             pull = np.linalg.solve(here.M, friction @ here.J_t[i])
             # What keeps closed contacts closed changes with it.
-            change = np.linalg.lstsq(rows.A, -rows.C @ pull, rcond=1e-10)[0]
+            change = np.asarray(np.linalg.lstsq(rows.A, -rows.C @ pull, rcond=1e-10)[0], np.float64)
             impulse = law.spread(change, u)
             impulse[i, 1:] += friction
             turned = np.concatenate([pull + rows.response @ change, impulse.ravel()])
