@@ -51,10 +51,11 @@ class Slope:
 def sliding_reference(times, start, pull, brake):
     """Return w(t) with dw/dt = pull - brake w / |w|, by its size and angle, before it stops."""
 
-    def rates(t, y):
+    def rates(_, y):
         size, angle = y
-        along, across = np.array([np.cos(angle), np.sin(angle)]) @ pull, pull @ np.array(
-            [-np.sin(angle), np.cos(angle)]
+        along, across = (
+            np.array([np.cos(angle), np.sin(angle)]) @ pull,
+            pull @ np.array([-np.sin(angle), np.cos(angle)]),
         )
         return [along - brake, across / size]
 
@@ -83,7 +84,9 @@ def test_ball_slides_until_it_rolls(seed):
     brake = mu * G * slip / np.hypot(*slip)
     states = motion.at(t=t)
     rolled = (v - brake * stop) * (t[:, None] - until)
-    np.testing.assert_allclose(states.q[:, :2], v * until - brake * until**2 / 2 + rolled, atol=1e-9)
+    np.testing.assert_allclose(
+        states.q[:, :2], v * until - brake * until**2 / 2 + rolled, atol=1e-9
+    )
     np.testing.assert_allclose(states.v[:, :2], v - brake * until, atol=1e-9)
     # Nothing resists its spin about the vertical.
     turned = np.array([rotation(q[3:]) @ w[3:] for q, w in zip(states.q, states.v, strict=True)])
@@ -225,7 +228,7 @@ def test_ball_begins_to_slip_when_its_push_grows_too_large():
     mu, mass, rate, angle = 0.1, 2.0, 20.0, 0.3
     push = rate * np.array([math.cos(angle), math.sin(angle)])
 
-    def inputs(t, q, v):
+    def inputs(t, *_):
         return [*(push * t), 0.0, 0.0, 0.0, 0.0]
 
     ball = SpatialBody(Sphere(0.1), mass, mu=mu, inputs=inputs)
@@ -247,7 +250,7 @@ def test_ball_begins_to_slip_when_its_push_grows_too_large():
 def test_box_begins_to_slide_when_all_corners_give_way():
     mu, mass = 0.5, 10.0
 
-    def inputs(t, q, v):
+    def inputs(t, *_):
         return [60.0 * t, 25.0 * t, 0.0, 0.0, 0.0, 0.0]
 
     box = SpatialBody(Box([0.4, 0.25, 0.3]), mass, mu=mu, inputs=inputs)

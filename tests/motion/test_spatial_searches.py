@@ -23,9 +23,7 @@ class InSpace(OnePassSystem):
 
     def __init__(self, planar, angle=0.0):
         self.planar, self.angle = planar, angle
-        super().__init__(
-            planar.nq, planar.nv, planar.contacts, planar.mu, planar.restitution
-        )
+        super().__init__(planar.nq, planar.nv, planar.contacts, planar.mu, planar.restitution)
 
     def open_dynamics(self, q, v=None, t=0.0):
         here = self.planar.dynamics(q, v, t)
@@ -79,9 +77,7 @@ def shapes():
 def test_bodies_obey_the_laws_of_contact(shape, mu, tilt, restitution, seed):
     rng = np.random.default_rng(seed)
     plane = HalfSpace(normal=[np.sin(tilt), 0.0, np.cos(tilt)])
-    body = SpatialBody(
-        shape, 2.0, mu=mu, planes={"slope": plane}, restitution=restitution
-    )
+    body = SpatialBody(shape, 2.0, mu=mu, planes={"slope": plane}, restitution=restitution)
     turn = rng.normal(size=4)
     q = np.array([0.0, 0.0, 0.0, *(turn / np.linalg.norm(turn))])
     q[:3] += plane.normal * (rng.uniform(0.0, 0.1) - body.gap(q).min())
