@@ -10,6 +10,7 @@ from tests.reference.cone_errors import (
     one_contact,
     one_outcome,
     several_contacts,
+    step_errors,
     turning,
 )
 from tests.reference.coulomb_cone import round_cone_outcome
@@ -127,6 +128,15 @@ def test_errors_at_one_contact_are_as_reported():
     # The numbers are no looser than they must be.
     assert (np.median(errors, axis=0) >= 0.9 * np.array(list(MEDIAN.values()))).all()
     assert (errors.max(axis=0) >= 0.9 * np.array(list(WORST.values()))).all()
+
+
+def test_steps_err_in_proportion_to_their_length():
+    """Beside the error of the directions, which stays; the default law takes no steps."""
+    shares = np.array([0.1, 0.01, 0.001])
+    mean = step_errors(20, shares).mean(axis=0)
+    order = np.log(mean[:-1] / mean[1:]) / np.log(shares[:-1] / shares[1:])
+    assert (order >= 0.8).all(), order
+    assert mean[0] <= 0.01
 
 
 @pytest.mark.parametrize("k", [8, 32])
