@@ -133,7 +133,7 @@ def test_errors_at_one_contact_are_as_reported():
 def test_steps_err_in_proportion_to_their_length():
     """Beside the error of the directions, which stays; the default law takes no steps."""
     shares = np.array([0.1, 0.01, 0.001])
-    mean = step_errors(20, shares).mean(axis=0)
+    mean = step_errors(60, shares).mean(axis=0)
     order = np.log(mean[:-1] / mean[1:]) / np.log(shares[:-1] / shares[1:])
     assert (order >= 0.8).all(), order
     assert mean[0] <= 0.01
