@@ -3,8 +3,8 @@
 A search changes plans. A population of the best ones so far begins with random motions. Each new
 motion follows the plan of one of them with a change: how far a stretch goes, who acts and how fast,
 a stretch more or less, the rest of another plan. It joins the population if it is better than the
-worst. Every motion is exact, whatever its plan, so each of them is an outcome. A motion follows from
-its plan alone, not from how it is integrated.
+worst. Every motion is exact, whatever its plan, so each of them is an outcome. A motion follows
+from its plan alone, not from how it is integrated.
 """
 
 import numpy as np
