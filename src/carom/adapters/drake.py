@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from carom.adapters.contact_points import ContactPoint, Contacts, names_of
 from carom.adapters.engine import Restitution
 from carom.adapters.frames import FrameMotion
-from carom.adapters.half_space import (
-    GROUND,
-    ContactPoint,
-    Contacts,
-    HalfSpace,
-    HalfSpaceSystem,
-    names_of,
-    shape_points,
-)
-from carom.adapters.limits import Limits, Range
+from carom.adapters.half_space import GROUND, HalfSpace, HalfSpaceSystem
+from carom.adapters.limits import Limits
 from carom.adapters.loops import (
     BallConstraint,
     CouplerConstraint,
@@ -28,18 +20,23 @@ from carom.adapters.loops import (
     WeldConstraint,
 )
 from carom.adapters.pairs import Nearest
-from carom.errors import InvalidOption, InvalidProblem, MissingExtra
+from carom.errors import InvalidProblem, MissingExtra
 from carom.systems.quaternions import turned
 from carom.systems.system import Input
 from carom.typing import ArrayLike, FloatArray
 
 try:
-    from pydrake.geometry import Box, Capsule, Role, Sphere
-    from pydrake.geometry import HalfSpace as GroundShape
-    from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties, MultibodyPlant
-    from pydrake.multibody.tree import BodyIndex, FrameIndex, JacobianWrtVariable, MultibodyForces
+    from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
 
-    from carom.adapters.drake_pairs import ScenePairs
+    from carom.adapters.drake_plant import (
+        all_constraints,
+        check_context,
+        check_plant,
+        frame_named,
+        joint_ranges,
+        joints_of,
+    )
+    from carom.adapters.drake_scene import ScenePairs, scene_contacts
 except ModuleNotFoundError as error:
     raise MissingExtra(
         'carom.adapters.drake needs Drake: pip install drake, or "carom[drake]"'
@@ -55,9 +52,6 @@ __all__ = [
     "WeldConstraint",
     "scene_contacts",
 ]
-
-RATES = ("revolute", "prismatic", "screw", "universal", "planar")
-"""Types of joints whose velocities are the rates of their coordinates."""
 
 
 class DrakeSystem(HalfSpaceSystem):
@@ -124,26 +118,26 @@ class DrakeSystem(HalfSpaceSystem):
         constraints: Sequence[LoopConstraint] = (),
         scene_graph: Any = None,
     ) -> None:
-        _check_plant(plant)
+        check_plant(plant)
         self._plant = plant
         self._context = plant.CreateDefaultContext()
         if context is not None:
-            _check_context(plant, context)
+            check_context(plant, context)
             self._context.SetTimeStateAndParametersFrom(context)
-        loops = _all_constraints(plant, self._context, list(constraints))
+        loops = all_constraints(plant, self._context, list(constraints))
         sizes = plant.num_positions(), plant.num_velocities()
-        ends = Limits.of(_ranges(plant) if limits else (), sizes[1])
-        self._pairs = None if scene_graph is None else _pairs_of(plant, scene_graph)
+        ends = Limits.of(joint_ranges(plant) if limits else (), sizes[1])
+        self._pairs = None if scene_graph is None else ScenePairs(plant, scene_graph)
         slots = () if self._pairs is None else self._pairs.slots
         super().__init__(sizes, contacts, ground, mu, restitution, ends, loops, slots)
-        self._frames = [_frame(plant, name) for name in self._frame_names]
+        self._frames = [frame_named(plant, name) for name in self._frame_names]
         self._quaternions = [
             (joint.position_start(), joint.velocity_start())
-            for joint in _joints(plant)
+            for joint in joints_of(plant)
             if joint.type_name() == "quaternion_floating"
         ]
         self._damping = np.zeros((self.nv, self.nv))
-        for joint in _joints(plant):
+        for joint in joints_of(plant):
             own = range(joint.velocity_start(), joint.velocity_start() + joint.num_velocities())
             self._damping[own, own] = joint.GetDampingVector(self._context)
 
@@ -217,7 +211,7 @@ class DrakeSystem(HalfSpaceSystem):
         return self._pairs.nearest(self._context)
 
     def _coordinate(self, joint: str) -> tuple[int, int]:
-        own = {each.name(): each for each in _joints(self._plant)}
+        own = {each.name(): each for each in joints_of(self._plant)}
         names_of("joint", joint, own)
         found = own[joint]
         if (found.num_positions(), found.num_velocities()) != (1, 1):
@@ -250,192 +244,3 @@ class DrakeSystem(HalfSpaceSystem):
             ).reshape(-1, 6),
         )
         return 0.5 * (M + M.T), force, frames
-
-
-def scene_contacts(
-    plant: Any, scene_graph: Any, bodies: Iterable[str] | None = None
-) -> tuple[HalfSpace, list[ContactPoint]]:
-    """Return the ground of a scene, and the contacts of collision geometry with it.
-
-    A sphere has one contact, a capsule two, a box its corners: against a half-space nothing else of
-    them can touch first. Pairs that the scene filters out are left out. Dynamic friction is
-    combined as in Drake's time stepping.
-
-    Args:
-        plant: `MultibodyPlant`, finalized.
-        scene_graph: `SceneGraph` that it is registered with.
-        bodies: Names of the bodies whose geometry may touch; all if not given.
-    """
-    _check_plant(plant)
-    inspector = scene_graph.model_inspector()
-    ground_id = _ground(inspector)
-    pose = inspector.GetPoseInFrame(ground_id)
-    ground = HalfSpace(pose.translation(), pose.rotation().matrix()[:, 2])
-    names = _body_names(plant)
-    chosen = names_of("body", names.values() if bodies is None else bodies, names.values())
-    contacts = []
-    for shape_id in inspector.GetAllGeometryIds(Role.kProximity):
-        body = plant.GetBodyFromFrameId(inspector.GetFrameId(shape_id))
-        is_pair = shape_id != ground_id and not inspector.CollisionFiltered(shape_id, ground_id)
-        if body is not None and names[body.index()] in chosen and is_pair:
-            mu = _combined_friction(inspector, shape_id, ground_id)
-            contacts += _points_of(inspector, shape_id, names[body.index()], mu)
-    return ground, contacts
-
-
-def _check_plant(plant: Any) -> None:
-    if not isinstance(plant, MultibodyPlant):
-        raise InvalidOption(f"plant: expected a MultibodyPlant of doubles, got {plant!r}")
-    if not plant.is_finalized():
-        raise InvalidProblem("plant: expected one that is finalized; call plant.Finalize() first")
-
-
-def _all_constraints(plant: Any, context: Any, given: list[LoopConstraint]) -> list[LoopConstraint]:
-    """Return the constraints of a plant: distances that it tells, and those that are given."""
-    active = [
-        each for each in plant.GetConstraintIds() if plant.GetConstraintActiveStatus(context, each)
-    ]
-    distances = plant.GetDistanceConstraintParams(context)
-    untold = [each for each in active if each not in distances]
-    if len(untold) and len(given) != len(untold):
-        raise InvalidProblem(
-            f"plant: {len(untold)} of its constraints are couplers, balls, welds or tendons, of "
-            f"which pydrake does not tell between what, and {len(given)} are given; describe each "
-            f"by constraints=[...] of carom.adapters.loops"
-        )
-    read: list[LoopConstraint] = []
-    for number, each in enumerate(id for id in active if id in distances):
-        read.append(_distance(plant, distances[each], f"distance {number + 1}"))
-    return read + given
-
-
-def _pairs_of(plant: Any, scene_graph: Any) -> ScenePairs:
-    return ScenePairs(plant, scene_graph, _body_names(plant), _combined_friction)
-
-
-def _distance(plant: Any, found: Any, name: str) -> DistanceConstraint:
-    if np.isfinite(found.stiffness()):
-        raise InvalidProblem(
-            f"plant: {name} has a stiffness of {found.stiffness():g} N/m, and carom's constraints "
-            f"are rigid; replace it by a LinearSpringDamper, or leave its stiffness out"
-        )
-    names = _body_names(plant)
-    return DistanceConstraint(
-        names[found.bodyA()],
-        names[found.bodyB()],
-        found.p_AP(),
-        found.p_BQ(),
-        distance=found.distance(),
-        name=name,
-    )
-
-
-def _ranges(plant: Any) -> list[Range]:
-    """Return the ranges of all joints whose velocities are the rates of their coordinates."""
-    ranges = []
-    for joint in _joints(plant):
-        if joint.type_name() not in RATES:
-            continue
-        low, high, count = (
-            joint.position_lower_limits(),
-            joint.position_upper_limits(),
-            len(joint.position_lower_limits()),
-        )
-        for k in range(count):
-            name = joint.name() if count == 1 else f"{joint.name()}[{k}]"
-            at = joint.position_start() + k, joint.velocity_start() + k
-            slides = joint.type_name() == "prismatic" or (joint.type_name() == "planar" and k < 2)
-            unit = "m" if slides else "rad"
-            ranges.append(Range(name, *at, float(low[k]), float(high[k]), unit))
-    return ranges
-
-
-def _check_context(plant: Any, context: Any) -> None:
-    try:
-        # Drake ends the program if it copies from a context of another plant.
-        plant.ValidateContext(context)
-    except (RuntimeError, TypeError) as error:
-        raise InvalidOption(
-            "context: expected one of this plant, from plant.CreateDefaultContext() or "
-            "plant.GetMyContextFromRoot(...)"
-        ) from error
-    for joint in _joints(plant):
-        if joint.num_velocities() and joint.is_locked(context):
-            raise InvalidProblem(
-                f"context: joint {joint.name()!r} is locked, which is not supported; unlock it, or "
-                f"weld it in the plant"
-            )
-
-
-def _ground(inspector: Any) -> Any:
-    """Return the half-space that is fixed to the world."""
-    found = [
-        shape_id
-        for shape_id in inspector.GetAllGeometryIds(Role.kProximity)
-        if isinstance(inspector.GetShape(shape_id), GroundShape)
-        and inspector.GetFrameId(shape_id) == inspector.world_frame_id()
-    ]
-    if len(found) != 1:
-        raise InvalidProblem(
-            f"scene_graph: expected one HalfSpace with collision geometry at the world's body, got "
-            f"{len(found)}; register one, or give contacts and ground by hand"
-        )
-    return found[0]
-
-
-def _combined_friction(inspector: Any, one: Any, other: Any) -> float:
-    frictions = []
-    for shape_id in (one, other):
-        properties = inspector.GetProximityProperties(shape_id)
-        if not properties.HasProperty("material", "coulomb_friction"):
-            raise InvalidProblem(
-                f"geometry {inspector.GetName(shape_id)!r} has no friction; add a CoulombFriction "
-                f"to its ProximityProperties"
-            )
-        frictions.append(properties.GetProperty("material", "coulomb_friction"))
-    return float(CalcContactFrictionFromSurfaceProperties(*frictions).dynamic_friction())
-
-
-def _points_of(inspector: Any, shape_id: Any, frame: str, mu: float) -> list[ContactPoint]:
-    pose, shape = inspector.GetPoseInFrame(shape_id), inspector.GetShape(shape_id)
-    name = f"{frame}::{inspector.GetName(shape_id).split('::')[-1]}"
-    if isinstance(shape, Sphere):
-        half, radius = (0.0, 0.0, 0.0), shape.radius()
-    elif isinstance(shape, Box):
-        half, radius = tuple(np.array(shape.size()) / 2.0), 0.0
-    elif isinstance(shape, Capsule):
-        half, radius = (0.0, 0.0, shape.length() / 2.0), shape.radius()
-    else:
-        raise InvalidProblem(
-            f"geometry {name!r} is a {type(shape).__name__}, and only spheres, boxes and capsules "
-            f"are supported; choose bodies, or give ContactPoints of its frame {frame!r}"
-        )
-    owner = ContactPoint(frame, pose.translation(), radius, name, mu)
-    return shape_points(owner, pose.rotation().matrix(), half)
-
-
-def _joints(plant: Any) -> list[Any]:
-    return [plant.get_joint(i) for i in plant.GetJointIndices()]
-
-
-def _body_names(plant: Any) -> dict[Any, str]:
-    """Return the names of bodies by index, with those of their models where two are the same."""
-    bodies = [plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())]
-    count = Counter(body.name() for body in bodies)
-    return {
-        body.index(): body.scoped_name().get_full() if count[body.name()] > 1 else body.name()
-        for body in bodies
-    }
-
-
-def _frame(plant: Any, name: str) -> Any:
-    frames = [plant.get_frame(FrameIndex(i)) for i in range(plant.num_frames())]
-    full = {frame.scoped_name().get_full(): frame for frame in frames}
-    found = {long: frame for long, frame in full.items() if name in (long, frame.name())}
-    if len(found) > 1:
-        raise InvalidOption(
-            f"{len(found)} frames are named {name!r}; use one of {', '.join(found)}"
-        )
-    if not found:
-        names_of("frame", name, (frame.name() for frame in frames))
-    return next(iter(found.values()))

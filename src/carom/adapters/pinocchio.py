@@ -9,24 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from carom.adapters.contact_points import ContactPoint, Contacts, names_of
 from carom.adapters.engine import Restitution
 from carom.adapters.frames import FrameMotion
-from carom.adapters.half_space import (
-    GROUND,
-    UNIT,
-    ContactPoint,
-    Contacts,
-    HalfSpace,
-    HalfSpaceSystem,
-    names_of,
-    shape_points,
-)
-from carom.adapters.limits import Limits, Range
+from carom.adapters.half_space import GROUND, UNIT, HalfSpace, HalfSpaceSystem
+from carom.adapters.limits import Limits
 from carom.adapters.loops import (
     BallConstraint,
     CouplerConstraint,
     DistanceConstraint,
-    LoopConstraint,
     WeldConstraint,
 )
 from carom.adapters.pairs import Nearest
@@ -37,7 +28,8 @@ from carom.typing import ArrayLike, FloatArray
 try:
     import pinocchio as pin
 
-    from carom.adapters.pinocchio_pairs import GeometryPairs
+    from carom.adapters.pinocchio_model import complete_inertia, described, frame_id, joint_ranges
+    from carom.adapters.pinocchio_shapes import GeometryPairs, collision_points
 except ModuleNotFoundError as error:
     raise MissingExtra(
         'carom.adapters.pinocchio needs Pinocchio: pip install pin, or "carom[pinocchio]"'
@@ -119,15 +111,15 @@ class PinocchioSystem(HalfSpaceSystem):
         if not isinstance(model, pin.Model):
             raise InvalidOption(f"model: expected a pinocchio.Model, got {model!r}")
         self._model = model.copy()
-        _complete_inertia(self._model)
-        loops = [_described(self._model, i, each) for i, each in enumerate(constraints)]
-        ends = Limits.of(_ranges(model) if limits else (), model.nv)
+        complete_inertia(self._model)
+        loops = [described(self._model, i, each) for i, each in enumerate(constraints)]
+        ends = Limits.of(joint_ranges(model) if limits else (), model.nv)
         sizes = model.nq, model.nv
         self._pairs = None if geometry is None else GeometryPairs(model, geometry)
         slots = () if self._pairs is None else self._pairs.slots
         super().__init__(sizes, contacts, ground, mu, restitution, ends, loops, slots)
         self._data = self._model.createData()
-        self._frames = [_frame_id(self._model, name) for name in self._frame_names]
+        self._frames = [frame_id(self._model, name) for name in self._frame_names]
 
     @classmethod
     def from_urdf(
@@ -221,7 +213,7 @@ class PinocchioSystem(HalfSpaceSystem):
         """Return where contacts are (m, 3) [m]; limits are at their joints."""
         self._place(q)
         places = [
-            self._data.oMf[_frame_id(self._model, point.frame)].act(point.offset)
+            self._data.oMf[frame_id(self._model, point.frame)].act(point.offset)
             - point.radius * self.ground.normal
             for point in self.points
         ]
@@ -275,7 +267,7 @@ class PinocchioSystem(HalfSpaceSystem):
         """Return the ends (n, 3) of lines from joints to those before them, and to contacts."""
         places = self.contact_places(q)
         at, parents = [np.array(x.translation) for x in self._data.oMi], self._model.parents
-        frames = [self._model.frames[_frame_id(self._model, x.frame)] for x in self.points]
+        frames = [self._model.frames[frame_id(self._model, x.frame)] for x in self.points]
         lines = [(at[parents[i]], at[i]) for i in range(1, len(at)) if parents[i] > 0]
         lines += [(at[f.parentJoint], x) for f, x in zip(frames, places, strict=False)]
         starts, ends = np.array(lines).transpose(1, 0, 2)
@@ -314,107 +306,3 @@ class PinocchioSystem(HalfSpaceSystem):
             bias=np.array(biases).reshape(-1, 6),
         )
         return M, force, frames
-
-
-def _complete_inertia(model: Any) -> None:
-    """Add to a model's armature what rotors have as inertia, where it is not there already.
-
-    Pinocchio keeps both, and its mass matrix has the first alone.
-    """
-    armature = np.array(model.armature)
-    reflected = np.array(model.rotorInertia) * np.array(model.rotorGearRatio) ** 2
-    model.armature = np.where(armature == 0.0, reflected, armature)
-
-
-def _ranges(model: Any) -> list[Range]:
-    """Return the ranges of all joints whose velocities are the rates of their coordinates."""
-    ranges = []
-    low, high = model.lowerPositionLimit, model.upperPositionLimit
-    for name, joint in list(zip(model.names, model.joints, strict=True))[1:]:
-        if joint.nq != joint.nv or joint.idx_v < 0:
-            continue
-        for k in range(joint.nq):
-            i, word = joint.idx_q + k, name if joint.nq == 1 else f"{name}[{k}]"
-            unit = "m" if "Prismatic" in joint.shortname() or _slides(joint) else "rad"
-            ranges.append(Range(word, i, joint.idx_v + k, float(low[i]), float(high[i]), unit))
-    return ranges
-
-
-def _slides(joint: Any) -> bool:
-    """Return whether a joint is one of Pinocchio's that slide along an axis, or in space."""
-    return joint.shortname().removeprefix("JointModel") in ("PX", "PY", "PZ", "Translation")
-
-
-def _described(model: Any, number: int, given: Any) -> LoopConstraint:
-    """Return a constraint in carom's words; for one of Pinocchio's, its model gets two frames."""
-    if isinstance(given, LoopConstraint):
-        return given
-    kind = type(given).__name__
-    spatial = kind == "FrameAnchorConstraintModel"
-    if kind == "RigidConstraintModel":
-        spatial = given.type == pin.ContactType.CONTACT_6D
-    if kind not in ("FrameAnchorConstraintModel", "PointAnchorConstraintModel") and not (
-        kind == "RigidConstraintModel"
-        and given.type in (pin.ContactType.CONTACT_6D, pin.ContactType.CONTACT_3D)
-    ):
-        raise InvalidOption(
-            f"constraints: expected RigidConstraintModels, or PointAnchor- and FrameAnchor"
-            f"ConstraintModels of Pinocchio, or constraints of carom.adapters.loops, got a {kind}"
-        )
-    name = getattr(given, "name", "") or f"loop {number + 1}"
-    ends = []
-    for i, end in enumerate((given.joint1_id, given.joint2_id)):
-        frame, place = f"{name} end {i + 1}", (given.joint1_placement, given.joint2_placement)[i]
-        model.addFrame(pin.Frame(frame, end, 0, place, pin.FrameType.OP_FRAME), False)
-        ends.append(frame)
-    return (WeldConstraint if spatial else BallConstraint)(*ends, name=name)
-
-
-def collision_points(
-    model: Any, geometry_model: Any, names: Sequence[str] | None = None
-) -> list[ContactPoint]:
-    """Return the contacts of collision geometry: of a sphere, a capsule's ends, a box's corners.
-
-    Against a half-space nothing else of them can touch first.
-
-    Args:
-        model: `pinocchio.Model`.
-        geometry_model: `pinocchio.GeometryModel` that belongs to it.
-        names: Names of geometries, or of links, which stand for all their geometries; all
-            geometries if not given.
-    """
-    owners = [
-        (model.frames[each.parentFrame].name, each) for each in geometry_model.geometryObjects
-    ]
-    if names is not None:
-        known = [*dict.fromkeys(link for link, _ in owners), *(each.name for _, each in owners)]
-        wanted = names_of("link with collision geometry, or geometry,", names, known)
-        owners = [pair for name in wanted for pair in owners if name in (pair[0], pair[1].name)]
-    return [point for _, each in owners for point in _points_of(model, each)]
-
-
-def _points_of(model: Any, geometry: Any) -> list[ContactPoint]:
-    frame = model.frames[geometry.parentFrame]
-    # Both are placed in their joint; a ContactPoint is placed in its frame.
-    placement = frame.placement.actInv(geometry.placement)
-    shape, kind = geometry.geometry, type(geometry.geometry).__name__
-    if kind not in ("Sphere", "Box", "Capsule"):
-        raise InvalidProblem(
-            f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes and capsules are "
-            f"supported; name others, or give ContactPoints of its frame {frame.name!r}"
-        )
-    half = shape.halfSide if kind == "Box" else (0.0, 0.0, getattr(shape, "halfLength", 0.0))
-    radius = getattr(shape, "radius", 0.0)
-    owner = ContactPoint(frame.name, placement.translation, radius, geometry.name)
-    return shape_points(owner, placement.rotation, half)
-
-
-def _frame_id(model: Any, name: str) -> int:
-    names_of("frame", name, (frame.name for frame in model.frames))
-    first, *others = (i for i, frame in enumerate(model.frames) if frame.name == name)
-    # A joint and its link may share a name. In a URDF file they then share their place as well.
-    frame = model.frames[first]
-    for other in (model.frames[i] for i in others):
-        if other.parentJoint != frame.parentJoint or other.placement != frame.placement:
-            raise InvalidOption(f"{1 + len(others)} frames are named {name!r}; rename all but one")
-    return first

@@ -1,13 +1,14 @@
-"""Contacts that Pinocchio's collision library finds between shapes of a geometry model."""
+"""Collision geometry of Pinocchio: contacts with a ground, and of shapes with each other."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from carom.adapters.half_space import ContactPoint, shape_points
+from carom.adapters.contact_points import ContactPoint, names_of, shape_points
 from carom.adapters.pairs import Nearest, Slot
 from carom.errors import InvalidOption, InvalidProblem
 from carom.typing import FloatArray
@@ -104,3 +105,42 @@ def _corners(shapes: list[Any], name: str) -> list[ContactPoint]:
         half = tuple(shape.geometry.halfSide)
     radius = getattr(shape.geometry, "radius", 0.0)
     return shape_points(ContactPoint("shape", radius=radius, name=name), np.eye(3), half)
+
+
+def collision_points(
+    model: Any, geometry_model: Any, names: Sequence[str] | None = None
+) -> list[ContactPoint]:
+    """Return the contacts of collision geometry: of a sphere, a capsule's ends, a box's corners.
+
+    Against a half-space nothing else of them can touch first.
+
+    Args:
+        model: `pinocchio.Model`.
+        geometry_model: `pinocchio.GeometryModel` that belongs to it.
+        names: Names of geometries, or of links, which stand for all their geometries; all
+            geometries if not given.
+    """
+    owners = [
+        (model.frames[each.parentFrame].name, each) for each in geometry_model.geometryObjects
+    ]
+    if names is not None:
+        known = [*dict.fromkeys(link for link, _ in owners), *(each.name for _, each in owners)]
+        wanted = names_of("link with collision geometry, or geometry,", names, known)
+        owners = [pair for name in wanted for pair in owners if name in (pair[0], pair[1].name)]
+    return [point for _, each in owners for point in _points_of(model, each)]
+
+
+def _points_of(model: Any, geometry: Any) -> list[ContactPoint]:
+    frame = model.frames[geometry.parentFrame]
+    # Both are placed in their joint; a ContactPoint is placed in its frame.
+    placement = frame.placement.actInv(geometry.placement)
+    shape, kind = geometry.geometry, type(geometry.geometry).__name__
+    if kind not in ("Sphere", "Box", "Capsule"):
+        raise InvalidProblem(
+            f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes and capsules are "
+            f"supported; name others, or give ContactPoints of its frame {frame.name!r}"
+        )
+    half = shape.halfSide if kind == "Box" else (0.0, 0.0, getattr(shape, "halfLength", 0.0))
+    radius = getattr(shape, "radius", 0.0)
+    owner = ContactPoint(frame.name, placement.translation, radius, geometry.name)
+    return shape_points(owner, placement.rotation, half)
