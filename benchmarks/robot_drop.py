@@ -23,7 +23,7 @@ import pinocchio as pin
 
 import carom
 from carom.adapters.pinocchio import ContactPoint, PinocchioSystem
-from carom.systems import PD, ControlledSystem
+from carom.systems import PD
 
 ROBOTS = Path(
     str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data"))
@@ -82,12 +82,6 @@ def load(robot: Robot) -> tuple[PinocchioSystem, np.ndarray]:
     q = system.stand(q)
     q[2] += HEIGHT
     return system, q
-
-
-def controller(robot: Robot, q: np.ndarray) -> PD:
-    """Return a controller that holds all joints where they are."""
-    gains = {"stiffness": robot.stiffness, "damping": robot.damping}
-    return PD(range(7, len(q)), range(6, len(q) - 1), q[7:], **gains)
 
 
 def to_mujoco(robot: Robot, q: np.ndarray) -> tuple[mujoco.MjModel, np.ndarray, list[str]]:
@@ -164,8 +158,8 @@ def main(name: str = "solo12", num: int = 100) -> None:
     """Print the figures of one robot."""
     robot = QUADRUPEDS[name]
     system, q = load(robot)
-    hold = controller(robot, q)
-    moving, law, v = ControlledSystem(system, hold), carom.Routh(), np.zeros(system.nv)
+    moving = system.holding(q, stiffness=robot.stiffness, damping=robot.damping)
+    hold, law, v = moving.inputs, carom.Routh(), np.zeros(system.nv)
     v[:2] = FORWARD
     carom.simulate(moving, q, v, 0.2, law, time_step=STEP)
     start = time.process_time()

@@ -10,7 +10,6 @@ import carom
 from carom.adapters.drake import DrakeSystem
 from carom.adapters.mujoco import MujocoSystem
 from carom.adapters.pinocchio import PinocchioSystem
-from carom.systems import PD, ControlledSystem
 from tests.reference import conventions, drake_robots, mujoco_urdf, real_robots
 
 LAW = carom.Routh()
@@ -61,8 +60,14 @@ def start(name, forward=(0.0, 0.0)):
 def held(name, system, q):
     """Return a robot with a controller that holds its joints."""
     stiffness, damping = GAINS[name]
-    joints = range(7, system.nq), range(6, system.nv)
-    return ControlledSystem(system, PD(*joints, q[7:], stiffness=stiffness, damping=damping))
+    return system.holding(q, stiffness=stiffness, damping=damping)
+
+
+@pytest.mark.parametrize("engine", ["pinocchio", "drake", "mujoco"])
+def test_joints_are_all_but_the_base(engine):
+    system = systems("solo12")[engine][0]
+    assert sorted(system.joints.values()) == [(7 + i, 6 + i) for i in range(12)]
+    assert set(system.joints) == set(list(real_robots.model("solo12").names)[2:])
 
 
 def moved(name, engine, duration, forward=(0.0, 0.0), seed=1):

@@ -142,3 +142,84 @@ def test_names_the_extra_that_is_missing(block, capsys, monkeypatch):
     monkeypatch.setattr("carom.adapters.mujoco.load_state", missing)
     assert main(["outcomes", "--mjcf", block]) == 2
     assert 'pip install "carom[mujoco]"' in capsys.readouterr().err
+
+
+LEG = """<robot name="leg"><link name="top"><inertial><mass value="4"/>
+    <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.6 0.4 0.2"/></geometry></collision></link>
+  <link name="arm"><inertial><origin xyz="0 0 0.1"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="top"/><child link="arm"/>
+    <origin xyz="0 0 0.1"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="9" velocity="9"/>
+  </joint></robot>"""
+
+
+FLAT = "0,0,0.1,0,0,0,1,0"
+"""It lies on four corners of its top, with the arm upright."""
+
+
+def motion(capsys, *arguments):
+    assert main(["simulate", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_robot_of_mujoco_moves(block, capsys):
+    found = motion(capsys, "--mjcf", block, "--keyframe", "falls", "--duration", "0.1")
+    assert found["status"] == "finished"
+    assert found["time_step"] == 1e-3
+    assert found["scene"] == "block.xml"
+    (first, *_) = found["impacts"]
+    assert first["kind"] == "collision"
+    assert first["t"] == 0.0
+    assert len(first["contacts"]) == 2
+
+
+def test_a_robot_of_a_urdf_file_is_dropped(tmp_path, capsys):
+    path = tmp_path / "leg.urdf"
+    path.write_text(LEG)
+    given = ["--urdf", str(path), "--shapes", "top", "--mu", "0.5", "--drop", "0.1"]
+    given += ["--qpos", FLAT]
+    found = motion(capsys, *given, "--hold", "50,2", "--duration", "0.3")
+    assert found["status"] == "finished"
+    assert found["impacts"][0]["t"] == pytest.approx(np.sqrt(2.0 * 0.1 / 9.81), abs=1e-6)
+    assert len(found["impacts"][0]["contacts"]) == 4
+    # The arm is held upright; without a controller it would fall over.
+    assert abs(found["end"]["q"][-1]) <= 0.05
+
+
+def test_files_of_a_robots_motion(tmp_path, capsys):
+    path = tmp_path / "leg.urdf"
+    path.write_text(LEG)
+    given = ["--urdf", str(path), "--shapes", "top", "--mu", "0.5", "--drop", "0.01"]
+    given += ["--qpos", FLAT]
+    out = tmp_path / "out"
+    assert main(["simulate", *given, "--duration", "0.1", "--out", str(out), "--animate"]) == 0
+    capsys.readouterr()
+    assert {x.name for x in out.iterdir()} == {
+        *("summary.txt", "motion.json", "trajectory.npz", "motion.png", "motion.html"),
+    }
+    assert carom.load(out / "trajectory.npz").layout.num_tangents == 2
+
+
+def test_only_a_base_that_floats_is_lifted(block, capsys):
+    assert main(["simulate", "--mjcf", block, "--drop", "0.1"]) == 2
+    assert "--drop: lifts a base that floats" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "expected one of SCENE, --mjcf and --urdf, got none"),
+        (["zeno-block", "--drop", "0.1"], "--drop: does not apply to SCENE"),
+        (["--mjcf", "nowhere.xml"], "--mjcf: there is no file 'nowhere.xml'"),
+        (["zeno-block", "--mjcf", "a.xml"], "got --mjcf and SCENE"),
+    ],
+)
+def test_what_cannot_move_is_told(capsys, arguments, words):
+    assert main(["simulate", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_two_gains_hold_a_robot(block, capsys):
+    assert main(["simulate", "--mjcf", block, "--hold", "5"]) == 2
+    assert "--hold: expected two gains" in capsys.readouterr().err

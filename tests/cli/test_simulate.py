@@ -219,7 +219,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (["simulate"], "Missing argument 'SCENE'"),
+            (["simulate"], "expected one of SCENE, --mjcf and --urdf, got none"),
             (["simulate", "roking-block"], "did you mean 'rocking-block'?"),
             ([*BLOCK, "--law", "newton"], "sequential"),
             (["simulate", "ramone", "--duration", "0"], "'--duration': expected a number > 0"),

@@ -165,6 +165,14 @@ class DrakeSystem(HalfSpaceSystem):
         return cls(plant, contacts, context, ground=ground, restitution=restitution, **options)
 
     @property
+    def joints(self) -> dict[str, tuple[int, int]]:
+        return {
+            joint.name(): (joint.position_start(), joint.velocity_start())
+            for joint in _joints(self._plant)
+            if joint.num_positions() == joint.num_velocities() == 1
+        }
+
+    @property
     def base_velocities(self) -> slice:
         """Return which velocities are those of the first floating body; none if none floats."""
         bases = sorted(self._plant.GetFloatingBaseBodies(), key=int)

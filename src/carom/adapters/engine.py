@@ -13,6 +13,7 @@ from carom.checks import between, positive, vector
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
 from carom.systems.constraints import Constraints, constrained
+from carom.systems.control import PD, ControlledSystem
 from carom.systems.one_pass import OnePassSystem
 from carom.systems.system import Dynamics
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -70,6 +71,28 @@ class EngineSystem(OnePassSystem):
     @abstractmethod
     def _potential_energy(self, q: FloatArray) -> float:
         """Return the potential energy [J] of a checked configuration."""
+
+    @property
+    @abstractmethod
+    def joints(self) -> dict[str, tuple[int, int]]:
+        """Return the numbers of coordinate and velocity of joints of one, by the joints' names."""
+
+    def holding(
+        self, q: ArrayLike, *, stiffness: float, damping: float, limit: float = np.inf
+    ) -> ControlledSystem:
+        """Return this robot with a `PD` controller that holds its joints at a configuration.
+
+        Args:
+            q: Configuration, (nq,).
+            stiffness: Gain of every joint [N m/rad, or N/m if it slides].
+            damping: Gain of every joint [N m s/rad, or N s/m].
+            limit: Largest torque or force of a joint [N m or N].
+        """
+        at = self._checked(q)
+        own = list(self.joints.values())
+        gains: Any = {"stiffness": stiffness, "damping": damping, "limit": limit}
+        coordinates, velocities = ([pair[k] for pair in own] for k in (0, 1))
+        return ControlledSystem(self, PD(coordinates, velocities, at[coordinates], **gains))
 
     @property
     def limits(self) -> tuple[str, ...]:

@@ -179,6 +179,11 @@ class PinocchioSystem(HalfSpaceSystem):
         return np.asarray(pin.neutral(self._model), dtype=np.float64)
 
     @property
+    def joints(self) -> dict[str, tuple[int, int]]:
+        found = zip(self._model.names, self._model.joints, strict=True)
+        return {name: (j.idx_q, j.idx_v) for name, j in found if (j.nq, j.nv) == (1, 1)}
+
+    @property
     def base_velocities(self) -> slice:
         """Return which velocities are those of the floating base; none if it is fixed."""
         floats = self._model.njoints > 1 and self._model.joints[1].shortname() == FREE_FLYER

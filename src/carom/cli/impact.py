@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from carom.cli.options import (
-    FILE,
     assignment,
     coefficient,
     complete_scene_or_file,
     count,
-    names,
     none_if_empty,
     numbers,
     option,
     positive,
 )
+from carom.cli.robot import ROBOTS, by_contact, read_mjcf, read_urdf, robot_options
 from carom.errors import InvalidFile, InvalidOption
 
 if TYPE_CHECKING:
@@ -54,9 +53,7 @@ A robot, by --mjcf or --urdf:
 """What the help of commands says about impacts."""
 
 GAP = "Largest gap of a contact that touches [m]; default: 1e-3 (MJCF), 1e-6 (URDF)."
-LIMITS = "Leave limits of joints out, which act as contacts where they are reached."
 DIRECTIONS = "Number of friction directions in space; default: 8."
-STAND = "Lower the robot until it touches (MJCF); move it until all contacts touch (URDF)."
 
 SET = "Parameter of the scene, e.g. width=0.7; may be given several times."
 FRICTION = "Friction coefficient of one contact, e.g. A=0.3; may be given several times."
@@ -73,9 +70,6 @@ OPTIONS = {
 """The options that apply to a scene or file, and to each kind of robot."""
 
 
-ROBOTS = ("--mjcf", "--urdf")
-
-
 def takes_an_impact(function: _Function) -> _Function:
     """Declare the argument and options that `load_impact` reads."""
     change = partial(option, group="Changes of SCENE|FILE")
@@ -89,20 +83,9 @@ def takes_an_impact(function: _Function) -> _Function:
         change("--friction", metavar="CONTACT=X", **several, help=FRICTION),
         change("--restitution", metavar="[CONTACT=]X", **bounces, help=RESTITUTION),
         change("--v-pre", metavar="X,X", type=numbers, help=V_PRE),
-        robot("--mjcf", metavar="FILE", type=FILE, help="Model of MuJoCo (needs mujoco)."),
-        robot("--urdf", metavar="FILE", type=FILE, help="Robot for Pinocchio (needs pin)."),
-        robot("--keyframe", metavar="KEY", help="MJCF: name or number of the state."),
-        robot("--qpos", metavar="X,X", type=numbers, help="Configuration, nq numbers."),
-        robot("--qvel", metavar="X,X", type=numbers, help="Velocity before, nv numbers."),
+        *robot_options("A robot in place of SCENE|FILE"),
         robot("--gap-tolerance", metavar="L", type=positive, help=GAP),
         robot("--directions", "num_directions", metavar="K", type=count, help=DIRECTIONS),
-        robot("--feet", metavar="A,B", type=names, help="URDF: links or frames that are points."),
-        robot("--shapes", metavar="A,B", type=names, help="URDF: links with spheres or boxes."),
-        robot("--mu", metavar="MU", type=float, help="URDF: friction coefficient of all contacts."),
-        robot("--packages", metavar="DIR", help="URDF: folder that package:// stands for."),
-        robot("--fixed-base", is_flag=True, default=None, help="URDF: the base does not float."),
-        robot("--stand", is_flag=True, default=None, help=STAND),
-        robot("--no-limits", is_flag=True, default=None, help=LIMITS),
     ]
     for declare in reversed(declarations):
         function = declare(function)
@@ -177,7 +160,7 @@ def _scene_or_file(target: str, given: dict[str, Any]) -> Target:
         state = State(target, parameters, friction, given["v_pre"])
         if bounces is not None:
             contacts = SceneSubject(target).make(state).problem.contacts
-            state = replace(state, restitution=_by_contact(bounces, contacts))
+            state = replace(state, restitution=by_contact(bounces, contacts))
         case = SceneSubject(target).make(state)
         if case.system is not None and case.q is not None:
             v = case.problem.v_pre
@@ -193,18 +176,9 @@ def _scene_or_file(target: str, given: dict[str, Any]) -> Target:
     name = Path(target).name
     state = State(name, parameters, friction, given["v_pre"])
     if bounces is not None:
-        state = replace(state, restitution=_by_contact(bounces, problem.contacts))
+        state = replace(state, restitution=by_contact(bounces, problem.contacts))
     subject = GivenSubject(name, "an impact from a file", problem, target)
     return Target(target, name, subject.make(state).problem, None, state, subject)
-
-
-def _by_contact(
-    given: tuple[tuple[str | None, float], ...], contacts: tuple[str, ...]
-) -> tuple[tuple[str, float], ...]:
-    """Return coefficients by contact, as sorted pairs; what is given by name comes last."""
-    common = {name: x for key, x in given if key is None for name in contacts}
-    own = {key: x for key, x in given if key is not None}
-    return tuple(sorted((common | own).items()))
 
 
 Posed = tuple[tuple[Any, Any], "ImpactProblem"]
@@ -212,38 +186,12 @@ Posed = tuple[tuple[Any, Any], "ImpactProblem"]
 
 
 def _from_mjcf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> Posed:
-    from carom.adapters.mujoco import MujocoSystem, impact_problem, load_state
+    from carom.adapters.mujoco import impact_problem
 
-    model, data = load_state(file, given["keyframe"], given["qpos"], given["qvel"])
-    settings = settings | {"limits": not given["no_limits"]}
-    system = MujocoSystem(model, data, limits=settings["limits"])
-    if given["restitution"] is not None:
-        # Without a name: contacts of bodies, not limits.
-        bodies = system.contacts[: system.num_body_contacts]
-        settings["restitution"] = dict(_by_contact(given["restitution"], bodies))
-        how: Any = {key: settings[key] for key in ("restitution", "limits")}
-        system = MujocoSystem(model, data, **how)
-    if given["stand"]:
-        data.qpos[:] = system.stand(data.qpos)
-    return (system, data.qpos.copy()), impact_problem(model, data, **settings)
+    model, data, system, how = read_mjcf(file, given)
+    return (system, data.qpos.copy()), impact_problem(model, data, **settings, **how)
 
 
 def _from_urdf(file: Path, given: dict[str, Any], settings: dict[str, Any]) -> Posed:
-    from carom.adapters.pinocchio import PinocchioSystem
-
-    if not (given["feet"] or given["shapes"]):
-        raise InvalidOption("--urdf: name what touches, with --feet or --shapes")
-    how: Any = {"mu": given["mu"], "package_dirs": given["packages"]}
-    how |= {"shapes": given["shapes"] or (), "free_flyer": not given["fixed_base"]}
-    how |= {"limits": not given["no_limits"]}
-    system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
-    if given["restitution"] is not None:
-        # Names of contacts are known only now.
-        bodies = system.contacts[: system.num_body_contacts]
-        how["restitution"] = dict(_by_contact(given["restitution"], bodies))
-        system = PinocchioSystem.from_urdf(file, given["feet"] or (), **how)
-    q = system.neutral if given["qpos"] is None else given["qpos"]
-    if given["stand"]:
-        q = system.stand(q, joints=True)
-    v = [0.0] * system.nv if given["qvel"] is None else given["qvel"]
+    system, q, v = read_urdf(file, given)
     return (system, q), system.impact_problem(q, v, **settings)

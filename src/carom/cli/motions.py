@@ -67,8 +67,12 @@ def motion_report(scene: Scene, law: dict[str, Any], motion: Trajectory, page: b
         ],
         "indeterminate": [part.start for part in motion.segments if part.num_solutions > 1],
     }
-    figure = partial(write_figure, "trajectory_overview", motion, title=title)
+    is_planar = motion.layout.num_tangents == 1
+    kind = "trajectory_overview" if is_planar else "spatial_overview"
+    figure = partial(write_figure, kind, motion, title=title)
     files: dict[str, Writer] = {"trajectory.npz": motion.save, "motion.png": figure}
+    if page and not isinstance(scene.system, PlanarSystem):
+        files["motion.html"] = partial(_play, motion)
     if isinstance(scene.system, PlanarSystem):
         names = ("motion.gif", "motion.html") if page else ("motion.gif",)
         files |= dict.fromkeys(names, partial(_animate, motion))
@@ -138,6 +142,12 @@ def _impact_json(motion: Trajectory, impact: Impact) -> dict[str, Any]:
     names = ("t", "kind", "duration", "contacts", "v_pre", "v_post", "energy_lost")
     impulse = {name: gained[name] for name in impact.contacts}
     return pick(impact, *names) | {"impulse": impulse, "num_steps": len(impact.v) - 1}
+
+
+def _play(motion: Trajectory, path: Path) -> None:
+    from carom.explorer.play import play
+
+    play(motion, save=path)
 
 
 def _animate(motion: Trajectory, path: Path) -> None:

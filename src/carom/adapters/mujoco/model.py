@@ -68,6 +68,15 @@ def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
     return M
 
 
+def joints(model: mujoco.MjModel) -> dict[str, tuple[int, int]]:
+    """Return the numbers of coordinate and velocity of hinges and slides, by their names."""
+    one = np.flatnonzero((model.jnt_type != FREE) & (model.jnt_type != BALL)).tolist()
+    return {
+        model.joint(i).name or f"joint {i}": (int(model.jnt_qposadr[i]), int(model.jnt_dofadr[i]))
+        for i in one
+    }
+
+
 def damping(model: mujoco.MjModel) -> FloatArray:
     """Return the damping of joints, (nv, nv): how a force falls with velocities."""
     # Dampers are passive forces in older versions of MuJoCo.

@@ -165,6 +165,10 @@ class MujocoSystem(EngineSystem):
             mujoco.mj_fwdPosition(self.model, self._data)
             self.constraints = equality_names(self.model, equality_rows(self.model, self._data))
 
+    @property
+    def joints(self) -> dict[str, tuple[int, int]]:
+        return models.joints(self.model)
+
     def solids(self) -> list[Solid]:
         """Return the shapes of the model, for drawing."""
         return solids_of(self.model)
