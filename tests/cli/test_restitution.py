@@ -7,7 +7,7 @@ import pytest
 import carom
 from carom.cli import main
 from carom.cli.impact import load_impact, takes_an_impact
-from tests.cli.test_robots import BLOCK, TABLE
+from tests.cli.test_robots import ARM, BLOCK, TABLE
 
 FIELDS = ("M", "J_n", "J_t", "mu", "v_pre")
 
@@ -103,3 +103,13 @@ def test_robots_bounce_as_asked(tmp_path):
     table = ["--urdf", urdf, "--feet", "top", "--mu", "1", "--stand"]
     assert target(*table, "--restitution", "0.25").problem.restitution.tolist() == [0.25]
     assert target(*table, "--restitution", "top=0.5").problem.restitution.tolist() == [0.5]
+
+
+@pytest.mark.engines
+def test_a_number_for_all_is_one_for_bodies(tmp_path):
+    """A limit bounces if it is named."""
+    (urdf := tmp_path / "arm.urdf").write_text(ARM)
+    arm = ["--urdf", urdf, "--feet", "tip", "--mu", "1", "--fixed-base", "--qpos", "0", "--qvel"]
+    for given, expected in (("0.5", 0.0), ("hinge (low)=0.5", 0.5)):
+        found = target(*arm, "-1", "--restitution", given).problem
+        assert (found.contacts, found.restitution.tolist()) == (("hinge (low)",), [expected])

@@ -94,6 +94,29 @@ def test_stand_lowers_a_robot_of_mujoco(block, capsys):
     assert found["problem"]["contacts"] == ["floor/block (---)", "floor/block (+--)"]
 
 
+ARM = """<robot name="arm"><link name="world"/><link name="bar"><inertial><mass value="2"/>
+    <origin xyz="0 0 -0.5"/>
+    <inertia ixx="0.2" iyy="0.2" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tip"/><joint name="fixed" type="fixed"><parent link="bar"/><child link="tip"/>
+    <origin xyz="0 0 -1"/></joint>
+  <joint name="hinge" type="revolute"><parent link="world"/><child link="bar"/>
+    <origin xyz="0 0 1"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+def test_limits_take_part_unless_left_out(tmp_path, capsys):
+    """A bar that hangs to the floor, at the end of its hinge's range."""
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    arm = ["--urdf", str(path), "--feet", "tip", "--mu", "0.5", "--fixed-base"]
+    # Its tip moves level at the bottom, so that only the hinge may give way there.
+    moved = [*arm, "--qpos", "0", "--qvel", "-1"]
+    found = outcomes(capsys, *moved)
+    assert found["problem"]["contacts"] == ["hinge (low)"]
+    assert main(["outcomes", *moved, "--no-limits"]) == 2
+    assert "no contact touches" in capsys.readouterr().err
+
+
 def test_check_takes_robots_too(block, capsys):
     assert main(["check", "--mjcf", block, "--keyframe", "falls", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["source"] == block
