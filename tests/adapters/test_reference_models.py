@@ -9,7 +9,8 @@ import pytest
 
 import carom
 from carom.adapters.mujoco import MujocoSystem
-from tests.reference import cassie
+from carom.adapters.pinocchio import PinocchioSystem
+from tests.reference import cassie, real_robots
 from tests.reference.landings import check_landing
 
 SMALL = 1e-9
@@ -125,3 +126,27 @@ def test_the_gripper_with_one_velocity_for_both_fingers_has_the_same_impact():
     assert found == pytest.approx(expected, abs=1e-6)
     apart = carom.Routh(num_samples=64).resolve(free).v_post
     assert np.abs(apart[:, 1] - apart[:, 2]).max() > 0.01
+
+
+def test_go2_lands_with_its_knees_stretched():
+    """Four feet in space, four limits: eight contacts of two kinds."""
+    model = real_robots.model("go2")
+    system = PinocchioSystem(model, real_robots.contacts("go2"), mu=0.7)
+    q, v = system.neutral, np.zeros(system.nv)
+    v[:3] = 0.3, 0.1, -1.0
+    for leg in ("FL", "FR", "RL", "RR"):
+        knee, hip = (model.joints[model.getJointId(f"{leg}_{x}_joint")] for x in ("calf", "thigh"))
+        q[knee.idx_q] = model.upperPositionLimit[knee.idx_q]
+        q[hip.idx_q] = -0.5 * q[knee.idx_q]
+        v[knee.idx_v] = 1.0
+    q = system.stand(q)
+    problem = system.impact_problem(q, v)
+    assert problem.contacts == (
+        *(f"{leg}_foot" for leg in ("FL", "FR", "RL", "RR")),
+        *(f"{leg}_calf_joint (high)" for leg in ("FL", "FR", "RL", "RR")),
+    )
+    assert (problem.num_tangents, problem.mu.tolist()) == (2, [0.7] * 4 + [0.0] * 4)
+    outcomes = check_landing(problem, num_samples=512)
+    assert not outcomes.impulse_t[:, 4:].any()
+    for law in (carom.AnitescuPotra(), carom.Routh(num_samples=8, step_impulse=0.5, max_steps=50)):
+        assert (law.resolve(problem).v_post @ problem.J_n.T).min() > -1e-8
