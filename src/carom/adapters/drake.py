@@ -168,7 +168,7 @@ class DrakeSystem(HalfSpaceSystem):
     def joints(self) -> dict[str, tuple[int, int]]:
         return {
             joint.name(): (joint.position_start(), joint.velocity_start())
-            for joint in _joints(self._plant)
+            for joint in joints_of(self._plant)
             if joint.num_positions() == joint.num_velocities() == 1
         }
 

@@ -180,7 +180,8 @@ class PinocchioSystem(HalfSpaceSystem):
 
     @property
     def joints(self) -> dict[str, tuple[int, int]]:
-        found = zip(self._model.names, self._model.joints, strict=True)
+        # The first one is the world.
+        found = zip(list(self._model.names)[1:], list(self._model.joints)[1:], strict=True)
         return {name: (j.idx_q, j.idx_v) for name, j in found if (j.nq, j.nv) == (1, 1)}
 
     @property
