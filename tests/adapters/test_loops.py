@@ -210,7 +210,7 @@ def test_constraints_of_pinocchio_that_are_no_loops_are_refused():
         PinocchioSystem(model, tongs.CONTACTS, mu=0.5, constraints=twice)
     with pytest.raises(carom.InvalidOption, match="no frame is named 'toe'"):
         PinocchioSystem(model, [], mu=0.5, constraints=[BallConstraint("toe", "trunk")])
-    with pytest.raises(carom.InvalidOption, match="no joint is named 'toe'"):
+    with pytest.raises(carom.InvalidOption, match="no joint of one coordinate is named 'toe'"):
         PinocchioSystem(
             model, tongs.CONTACTS, mu=0.5, constraints=[CouplerConstraint("toe", "left hip", 1.0)]
         )

@@ -87,6 +87,6 @@ def standing():
                 ("tarsus-crank-joint", 1),
                 ("crank-rod-joint", -1),
             ):
-                q[robot._coordinate(f"{side}-{joint}")[0]] += share * FOOT / STEPS
+                q[robot.joints[f"{side}-{joint}"][0]] += share * FOOT / STEPS
         q = robot.closed(q)
     return robot.stand(q, joints=True)

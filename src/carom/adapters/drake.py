@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from carom.adapters.contact_points import ContactPoint, Contacts, names_of
+from carom.adapters.contact_points import ContactPoint, Contacts
 from carom.adapters.engine import Restitution
 from carom.adapters.frames import FrameMotion
 from carom.adapters.half_space import GROUND, HalfSpace, HalfSpaceSystem
@@ -20,7 +20,7 @@ from carom.adapters.loops import (
     WeldConstraint,
 )
 from carom.adapters.pairs import Nearest
-from carom.errors import InvalidProblem, MissingExtra
+from carom.errors import MissingExtra
 from carom.systems.quaternions import turned
 from carom.systems.system import Input
 from carom.typing import ArrayLike, FloatArray
@@ -217,17 +217,6 @@ class DrakeSystem(HalfSpaceSystem):
         assert self._pairs is not None
         self._plant.SetPositions(self._context, q)
         return self._pairs.nearest(self._context)
-
-    def _coordinate(self, joint: str) -> tuple[int, int]:
-        own = {each.name(): each for each in joints_of(self._plant)}
-        names_of("joint", joint, own)
-        found = own[joint]
-        if (found.num_positions(), found.num_velocities()) != (1, 1):
-            raise InvalidProblem(
-                f"constraints: expected joints of one coordinate, and {joint!r} has "
-                f"{found.num_positions()}"
-            )
-        return found.position_start(), found.velocity_start()
 
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         plant, context, world = self._plant, self._context, self._plant.world_frame()

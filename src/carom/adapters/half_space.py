@@ -94,11 +94,11 @@ class HalfSpaceSystem(EngineSystem):
             (self._frame_names.index(each.frame), self._frame_names.index(each.other))
             for each in slots
         ]
-        joints = [each for each in self.loops if isinstance(each, CouplerConstraint)]
-        self._coordinates = {
-            each.name: (self._coordinate(each.joint), self._coordinate(each.other))
-            for each in joints
-        }
+        known, self._coordinates = self.joints, {}
+        for each in self.loops:
+            if isinstance(each, CouplerConstraint):
+                one, other = names_of("joint of one coordinate", (each.joint, each.other), known)
+                self._coordinates[each.name] = known[one], known[other]
 
     def input_at(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Input:
         """Return no force: what moves the robot are gravity and springs, or a controller's."""
@@ -116,10 +116,6 @@ class HalfSpaceSystem(EngineSystem):
     @abstractmethod
     def _motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FrameMotion]:
         """Return the mass matrix, the smooth force, and how the frames of the contacts move."""
-
-    @abstractmethod
-    def _coordinate(self, joint: str) -> tuple[int, int]:
-        """Return the numbers in q and v of a joint that has one of each."""
 
     def _nearest(self, q: FloatArray) -> Nearest:
         """Return where the slots of pairs of shapes are; asked for only if there are any."""

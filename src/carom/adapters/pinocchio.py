@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from carom.adapters.contact_points import ContactPoint, Contacts, names_of
+from carom.adapters.contact_points import ContactPoint, Contacts
 from carom.adapters.engine import Restitution
 from carom.adapters.frames import FrameMotion
 from carom.adapters.half_space import GROUND, UNIT, HalfSpace, HalfSpaceSystem
@@ -21,7 +21,7 @@ from carom.adapters.loops import (
     WeldConstraint,
 )
 from carom.adapters.pairs import Nearest
-from carom.errors import InvalidFile, InvalidOption, InvalidProblem, MissingExtra
+from carom.errors import InvalidFile, InvalidOption, MissingExtra
 from carom.systems.solids import NO_FACES, NO_VERTICES, Solid, pose, pose_along
 from carom.typing import ArrayLike, FloatArray
 
@@ -254,15 +254,6 @@ class PinocchioSystem(HalfSpaceSystem):
     def _nearest(self, q: FloatArray) -> Nearest:
         assert self._pairs is not None
         return self._pairs.nearest(self._model, self._data, q)
-
-    def _coordinate(self, joint: str) -> tuple[int, int]:
-        names_of("joint", joint, self._model.names)
-        own = self._model.joints[self._model.getJointId(joint)]
-        if (own.nq, own.nv) != (1, 1):
-            raise InvalidProblem(
-                f"constraints: expected joints of one coordinate, and {joint!r} has {own.nq}"
-            )
-        return own.idx_q, own.idx_v
 
     def _place(self, q: ArrayLike) -> None:
         """Move joints and frames to a configuration."""
