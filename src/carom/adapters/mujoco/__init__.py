@@ -9,6 +9,7 @@ except ModuleNotFoundError as error:
         'carom.adapters.mujoco needs MuJoCo: pip install mujoco, or "carom[mujoco]"'
     ) from error
 
+from carom.adapters.mujoco.render import render
 from carom.adapters.mujoco.states import apply, engine_outcome, impact_problem, load_state
 from carom.adapters.mujoco.system import MujocoSystem
 
@@ -18,4 +19,5 @@ __all__ = [
     "engine_outcome",
     "impact_problem",
     "load_state",
+    "render",
 ]
