@@ -198,6 +198,23 @@ def test_planar_motion_agrees_with_events():
     assert errors[1] <= 2e-3
 
 
+def test_motion_in_space_agrees_with_events():
+    # A box tumbles and lands on a corner, where the law draws the same in both.
+    box = SpatialBody(Box([0.4, 0.25, 0.3]), 2.0, mu=0.3)
+    q, v = [0.0, 0.0, 0.5, *turn([0.6, 0.4, 0.2])], [0.3, 0.1, 0.0, 1.0, 2.0, 3.0]
+    given = box, q, v, 0.26, LAW
+    exact = carom.simulate(*given, seed=1)
+    assert len(exact.impacts) == 1
+    assert exact.end_time - exact.impacts[0].t >= 5e-3
+    errors = []
+    for step in (2e-3, 2.5e-4):
+        motion = carom.simulate(*given, seed=1, time_step=step)
+        assert abs(motion.impacts[0].t - exact.impacts[0].t) <= 1e-4 * step
+        errors.append(np.abs(motion.v[-1] - exact.v[-1]).max())
+    assert errors[1] <= 0.25 * errors[0]
+    assert errors[1] <= 1e-5
+
+
 @st.composite
 def throws(draw):
     """Draw a box over a floor and beside a wall, and how it is thrown."""

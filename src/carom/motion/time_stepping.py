@@ -13,21 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from carom.errors import CaromError
-from carom.kernels.friction_newton import polish, relax
-from carom.kernels.friction_step import (
-    ACCURATE,
-    SINGULAR,
-    act,
-    free_velocity,
-    residual_of,
-    resolve_contacts,
-)
 from carom.kernels.jit import interpreted
 from carom.kernels.random import stream
 from carom.laws.law import ImpactLaw
 from carom.motion.parts import Impact, Layout
 from carom.motion.step_record import StepRecord
 from carom.motion.stretch import Options
+from carom.motion.time_step import Before, Trial, push_apart, solve_step
 from carom.problem import ImpactProblem
 from carom.systems.planar import PlanarSystem
 from carom.systems.system import Dynamics, System
@@ -49,37 +41,10 @@ ROUNDING = 1e-14
 """Share of the energy at hand that is rounding."""
 SLIPS = 1e-9
 """Slip as a share of the largest velocity from which on a contact slides."""
-ACCEPTED, ROUGH = 1e-9, 1e-6
-"""Residual of contacts, as a share of the largest velocity, at which they count as solved; and that
-which is taken if nothing better is found, as where many contacts of one body share a load."""
 MOST_TRIES = 60
 """Number of looks for the moment of a collision."""
 
 draw_key = interpreted(stream)
-_NOTHING, _NO_GAIN = np.empty(0), np.empty((0, 0))
-
-
-class Trial(NamedTuple):
-    """A step that is tried: contacts that may act, and what comes of them.
-
-    Attributes:
-        which: (n,) numbers of the contacts that may act.
-        P: (n, 3) impulses, normal first [N s].
-        u: (n, 3) contact velocities at the end, along the normal above that which closes the gap
-            [m/s].
-        v: (nv,) velocity at the end.
-        acceleration: (nv,) acceleration at the beginning by all but inputs and contacts.
-        pull: (nv,) impulse of the inputs [N s].
-        scale: Largest contact velocity at the end without contact [m/s].
-    """
-
-    which: IntArray
-    P: FloatArray
-    u: FloatArray
-    v: FloatArray
-    acceleration: FloatArray
-    pull: FloatArray
-    scale: float
 
 
 class End(NamedTuple):
@@ -188,8 +153,12 @@ class Stepping:
         h = target - self.t
         which = self._near(h)
         self.drive = self.system.input_at(self.q, self.v, self.t)
+        before = Before(
+            *(self.here, self.v, self.mu, self.drive, self.force),
+            *(self.last_acceleration, self.last_step),
+        )
         for _ in range(len(self.mu) + 1):
-            trial = self._solve(h, which)
+            trial = solve_step(before, h, which)
             end, theta = self._drift(trial, target)
             crossed = end.here.phi < -LANDED
             crossed[which] = False
@@ -226,70 +195,6 @@ class Stepping:
         seen = np.isfinite(self.here.phi)
         return (after > self.rest_speed) & ((2.0 * before > after) | ~seen)
 
-    def _solve(self, h: float, which: IntArray) -> Trial:
-        """Return velocities and impulses of a step in which some contacts may act."""
-        here, nv = self.here, len(self.v)
-        pull, gain, force = self._input(h)
-        L, a, v_free, v_next = np.zeros((nv, nv)), np.empty(nv), np.empty(nv), np.empty(nv)
-        given = here.M, force, pull.copy(), gain.copy(), self.v, h, 0.5 * h / self.last_step
-        if free_velocity(*given, self.last_acceleration, L, a, v_free) == SINGULAR:
-            raise np.linalg.LinAlgError("the mass matrix is singular")
-        P, u, scale = h * self.force[which], np.empty(3 * len(which)), 0.0
-        if len(which):
-            room = np.maximum(here.phi, 0.0) / h
-            scratch, told = _scratch(len(which), nv), np.zeros(2)
-            rows = here.J_n, here.J_t, here.bias, room, self.mu, v_free, h, which
-            resolve_contacts(L, *rows, P, *scratch, u, v_next, told)
-            scale = float(np.abs(scratch[2]).max())
-            if told[1] > ACCEPTED:
-                self._insist(scratch, which, P, u, scale, float(told[1]))
-                act(L, v_free, scratch[0], P, v_next)
-        else:
-            v_next = v_free
-        if not np.isfinite(v_next).all():
-            raise FloatingPointError("velocities leave the range of numbers")
-        if len(gain):
-            pull = pull - gain @ v_next
-        return Trial(which, P, u.reshape(-1, 3), v_next, a, pull, scale)
-
-    def _input(self, h: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the impulse of inputs, what the velocity takes off it, and all other forces."""
-        drive = self.drive
-        if drive is None or (drive.damping is None and not drive.force.any()):
-            return _NOTHING, _NO_GAIN, self.here.force
-        others = self.here.force - drive.force
-        if drive.damping is None or drive.stiffness is None:
-            return h * drive.force, _NO_GAIN, others
-        gain = h * (drive.damping + h * drive.stiffness)
-        return h * (drive.force + drive.damping @ self.v), gain, others
-
-    def _insist(
-        self,
-        scratch: tuple[FloatArray, ...],
-        which: IntArray,
-        P: FloatArray,
-        u: FloatArray,
-        scale: float,
-        residual: float,
-    ) -> None:
-        """Solve contacts on which sweeps do not settle; write P and u."""
-        _, A, b = scratch
-        n = 3 * len(which)
-        best = P.copy()
-        for start in (best, np.zeros_like(P)):
-            trial = start.copy()
-            room = np.empty_like(P), np.empty(n), np.empty(n), *np.zeros((3, n, n))
-            found = polish(A, b, self.mu, which, trial, ACCURATE * scale, u, *room) / scale
-            if found < residual:
-                residual, best = found, trial
-            if residual <= ACCEPTED:
-                break
-        P[:] = best
-        if residual > ROUGH:
-            self.num_relaxed += 1
-            relax(A, b, self.mu, which, P)
-        residual_of(A, b, self.mu, which, P, u)
-
     def _drift(self, trial: Trial, target: float) -> tuple[End, float]:
         """Return the end of a step, and which share of the way is made at its last velocity.
 
@@ -325,23 +230,13 @@ class Stepping:
                 break
             # Others that are near must not be pushed in; those that have crossed are not in place.
             near = (here.phi < CLOSE) & (here.phi > -LANDED)
-            push = self._push(here, np.union1d(trial.which, np.flatnonzero(near)))
+            push = push_apart(here, np.union1d(trial.which, np.flatnonzero(near)))
             q, pushed = self.system.integrate(q, push, 1.0), pushed + push
             if self.system.constraints:
                 q = self.system.closed(q)
                 v = self.system.allowed_velocity(q, v)
             here = self.system.dynamics(q, v, t)
         return End(t, q, v, here, self._energy(q, v, here), pushed)
-
-    def _push(self, here: Dynamics, which: IntArray) -> FloatArray:
-        """Return the least way (nv,), by energy, after which some contacts do not penetrate."""
-        nv, n = len(self.v), len(which)
-        L, a, none, change = np.zeros((nv, nv)), np.empty(nv), np.zeros(nv), np.empty(nv)
-        free_velocity(here.M, none, _NOTHING, _NO_GAIN, none, 0.0, 0.0, none, L, a, change)
-        P, u, told, scratch = np.zeros((n, 3)), np.empty(3 * n), np.zeros(2), _scratch(n, nv)
-        rows = here.J_n, here.J_t, here.bias, here.phi, np.zeros_like(self.mu), none, 0.0, which
-        resolve_contacts(L, *rows, P, *scratch, u, change, told)
-        return change
 
     def _energy(self, q: FloatArray, v: FloatArray, here: Dynamics) -> float:
         return 0.5 * float(v @ here.M @ v) + self.system.potential_energy(q)
@@ -381,6 +276,7 @@ class Stepping:
         )
         self.record.add_step(self.t, end.t, self._modes(trial), before, *states)
         self.last_acceleration, self.last_step = trial.acceleration, h
+        self.num_relaxed += trial.is_relaxed
         self.t, self.q, self.v, self.here, self.energy, _ = end
 
     def _without(self, end: End, excess: float) -> End:
@@ -494,8 +390,3 @@ class Stepping:
             else:
                 modes[i] = "sliding +" if x > 0.0 else "sliding -"
         return tuple(modes)
-
-
-def _scratch(n: int, nv: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return arrays for n contacts to work with: rows, their products, and a vector."""
-    return np.empty((3 * n, nv)), np.empty((3 * n, 3 * n)), np.empty(3 * n)
