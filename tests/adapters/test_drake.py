@@ -305,7 +305,7 @@ def locked():
         (lambda: scene_contacts(*balls(), ["foot"]), "no body is named 'foot'; there are"),
         (
             lambda: scene_contacts(*drake_robots.scene({"can": (Cylinder(0.1, 0.2), BALL, 0.3)})),
-            "geometry 'can::shape' is a Cylinder, and only spheres, boxes and capsules",
+            "geometry 'can::shape' is a Cylinder, and only spheres, boxes, capsules and",
         ),
         (lambda: DrakeSystem.from_scene(*balls()).gap(np.zeros(6)), r"q: expected shape \(7,\)"),
         (lambda: DrakeSystem.from_scene(*balls()).gap(np.zeros(7)), "quaternions of unit length"),

@@ -5,16 +5,17 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from pydrake.geometry import Box, Capsule, HalfSpace, Sphere
+from pydrake.geometry import Box, Capsule, Convex, HalfSpace, Sphere
 from pydrake.math import RigidTransform
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
 from pydrake.multibody.tree import SpatialInertia
 from pydrake.systems.framework import DiagramBuilder
 
 import carom
+from carom.adapters.contact_points import hull_points
 from carom.adapters.drake import DrakeSystem
 from carom.adapters.mujoco import MujocoSystem
-from carom.adapters.pinocchio import PinocchioSystem
+from carom.adapters.pinocchio import ContactPoint, PinocchioSystem, collision_points
 from tests.reference.landings import check_landing
 
 MU, STEP = 0.5, 1e-5
@@ -211,7 +212,64 @@ def test_half_spaces_take_corners_and_refuse_the_rest():
     floor = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     geometry.addGeometryObject(pin.GeometryObject("floor", 0, 0, pin.SE3.Identity(), floor))
     geometry.addAllCollisionPairs()
-    with pytest.raises(carom.InvalidProblem, match="geometry 'can' is a Cylinder, and over"):
+    with pytest.raises(carom.InvalidProblem, match="geometry 'can' is a Cylinder, and only"):
         PinocchioSystem(model, geometry=geometry, mu=MU)
     with pytest.raises(carom.InvalidOption, match=r"expected a pinocchio\.GeometryModel"):
         PinocchioSystem(model, geometry="shapes", mu=MU)
+
+
+PYRAMID = [(0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0), (0.1, -0.1, 0.0), (0, 0, 0.2)]
+FACES = [(1, 2, 5), (2, 3, 5), (3, 4, 5), (4, 1, 5), (1, 4, 3), (1, 3, 2)]
+
+
+def pyramid_file(folder):
+    """Write a pyramid with a point within, which no half-space sees."""
+    vertices = [*PYRAMID, (0.0, 0.0, 0.05)]
+    text = [f"v {x} {y} {z}" for x, y, z in vertices]
+    text += [f"f {a} {b} {c}" for a, b, c in [*FACES, (1, 2, 6)]]
+    (path := folder / "pyramid.obj").write_text("\n".join(text))
+    return str(path)
+
+
+def test_meshes_touch_the_ground_with_the_corners_of_their_hulls(tmp_path):
+    path = pyramid_file(tmp_path)
+    model, geometry = pin.Model(), pin.GeometryModel()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "hat")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(MASS, RADIUS), pin.SE3.Identity())
+    here = joint, model.addJointFrame(joint), pin.SE3.Identity()
+    mesh = coal.MeshLoader().load(path, 2.0 * np.ones(3))
+    geometry.addGeometryObject(pin.GeometryObject("hat", *here, mesh))
+    named = PinocchioSystem(model, collision_points(model, geometry), mu=MU)
+    assert named.contacts == tuple(f"hat ({k})" for k in range(1, 6))
+    floor = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    geometry.addGeometryObject(pin.GeometryObject("floor", 0, 0, pin.SE3.Identity(), floor))
+    geometry.addAllCollisionPairs()
+    found = PinocchioSystem(model, geometry=geometry, mu=MU)
+    assert found.contacts == tuple(f"hat/floor ({k})" for k in range(1, 6))
+
+    builder = DiagramBuilder()
+    plant, scene = AddMultibodyPlantSceneGraph(builder, time_step=0.0)
+    body = plant.AddRigidBody("hat", SpatialInertia.SolidSphereWithMass(MASS, RADIUS))
+    friction = CoulombFriction(MU, MU)
+    shapes = {body: Convex(path, 2.0), plant.world_body(): HalfSpace()}
+    for owner, shape in shapes.items():
+        plant.RegisterCollisionGeometry(owner, RigidTransform(), shape, "shape", friction)
+    plant.Finalize()
+    KEPT.append(builder.Build())
+    drake = DrakeSystem.from_scene(plant, scene)
+    R = axes(np.random.default_rng(0), 1.0)
+    place = np.array([0.1, 0.2, 0.9])
+    expected = np.sort(place[2] + 2.0 * np.array(PYRAMID) @ R[2])
+    # Files of meshes are read in single precision.
+    for system, state in ((named, pinocchio_state), (found, pinocchio_state), (drake, drake_state)):
+        assert np.sort(system.gap(state([place], [R]))) == pytest.approx(expected, abs=1e-7)
+
+
+def test_round_meshes_are_refused():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(200, 3))
+    owner = ContactPoint("frame", name="stone")
+    with pytest.raises(
+        carom.InvalidProblem, match=r"'stone' is a mesh .* 200 corners, and at most 64"
+    ):
+        hull_points(owner, np.eye(3), points / np.linalg.norm(points, axis=1)[:, None])

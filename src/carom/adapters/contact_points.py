@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from carom.adapters.pairs import Slot
 from carom.checks import between, positive, vector
-from carom.errors import InvalidOption
+from carom.errors import InvalidOption, InvalidProblem
 from carom.typing import ArrayLike, FloatArray
+
+MOST_CORNERS = 64
+"""Number of corners of a mesh that are contacts; more make laws slow, and are round rather."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,28 @@ def shape_points(owner: ContactPoint, rotation: FloatArray, half: ArrayLike) -> 
         own = owner.radius, name, owner.mu, owner.restitution
         corners.append(ContactPoint(owner.frame, offset, *own))
     return corners
+
+
+def hull_points(
+    owner: ContactPoint, rotation: FloatArray, vertices: FloatArray
+) -> list[ContactPoint]:
+    """Return the corners of the convex hull of vertices (n, 3), about a point and of its surface.
+
+    Against a half-space nothing else of a mesh can touch first. Names have numbers.
+    """
+    hull = np.sort(ConvexHull(vertices).vertices)
+    if len(hull) > MOST_CORNERS:
+        raise InvalidProblem(
+            f"geometry {owner.name!r} is a mesh whose convex hull has {len(hull)} corners, and at "
+            f"most {MOST_CORNERS} are supported; use a simpler shape, or ContactPoints"
+        )
+    own = owner.radius, owner.mu, owner.restitution
+    return [
+        ContactPoint(
+            owner.frame, owner.offset + rotation @ at, own[0], f"{owner.name} ({k + 1})", *own[1:]
+        )
+        for k, at in enumerate(vertices[hull])
+    ]
 
 
 def names_of(kind: str, wanted: str | Iterable[str], known: Iterable[str]) -> list[str]:

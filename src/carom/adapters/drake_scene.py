@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from pydrake.geometry import Box, Capsule, Role, Sphere
+from pydrake.geometry import Box, Capsule, Convex, Mesh, Role, Sphere
 from pydrake.geometry import HalfSpace as GroundShape
 from pydrake.multibody.plant import CalcContactFrictionFromSurfaceProperties
 
-from carom.adapters.contact_points import ContactPoint, names_of, shape_points
+from carom.adapters.contact_points import ContactPoint, hull_points, names_of, shape_points
 from carom.adapters.drake_plant import body_names, check_plant
 from carom.adapters.pairs import Nearest, Slot
 from carom.errors import InvalidProblem
@@ -22,9 +22,9 @@ def scene_contacts(
 ) -> tuple[HalfSpace, list[ContactPoint]]:
     """Return the ground of a scene, and the contacts of collision geometry with it.
 
-    A sphere has one contact, a capsule two, a box its corners: against a half-space nothing else of
-    them can touch first. Pairs that the scene filters out are left out. Dynamic friction is
-    combined as in Drake's time stepping.
+    A sphere has one contact, a capsule two, a box its corners, a mesh those of its convex hull, up
+    to 64: against a half-space nothing else of them can touch first. Pairs that the scene filters
+    out are left out. Dynamic friction is combined as in Drake's time stepping.
 
     Args:
         plant: `MultibodyPlant`, finalized.
@@ -87,10 +87,15 @@ def _points_of(inspector: Any, shape_id: Any, frame: str, mu: float) -> list[Con
         half, radius = tuple(np.array(shape.size()) / 2.0), 0.0
     elif isinstance(shape, Capsule):
         half, radius = (0.0, 0.0, shape.length() / 2.0), shape.radius()
+    elif isinstance(shape, Convex | Mesh):
+        hull = shape.GetConvexHull()
+        vertices = np.array([hull.vertex(k) for k in range(hull.num_vertices())])
+        owner = ContactPoint(frame, pose.translation(), 0.0, name, mu)
+        return hull_points(owner, pose.rotation().matrix(), vertices)
     else:
         raise InvalidProblem(
-            f"geometry {name!r} is a {type(shape).__name__}, and only spheres, boxes and capsules "
-            f"are supported; choose bodies, or give ContactPoints of its frame {frame!r}"
+            f"geometry {name!r} is a {type(shape).__name__}, and only spheres, boxes, capsules and "
+            f"meshes are supported; choose bodies, or give ContactPoints of its frame {frame!r}"
         )
     owner = ContactPoint(frame, pose.translation(), radius, name, mu)
     return shape_points(owner, pose.rotation().matrix(), half)

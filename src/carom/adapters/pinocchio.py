@@ -142,8 +142,8 @@ class PinocchioSystem(HalfSpaceSystem):
         Args:
             path: Path of the file.
             feet: Names of links or other frames whose origins may touch, or `ContactPoint`s.
-            shapes: Names of links whose collision shapes, which must be spheres, boxes or capsules,
-                may touch as well. For them all meshes of the file are read.
+            shapes: Names of links whose collision shapes, which must be spheres, boxes, capsules or
+                meshes, may touch as well. For them all meshes of the file are read.
             free_flyer: Whether the base floats.
             package_dirs: Folders in which `package://` addresses of meshes are looked up.
             ground: As in `PinocchioSystem`.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from carom.adapters.contact_points import ContactPoint, names_of, shape_points
+from carom.adapters.contact_points import ContactPoint, hull_points, names_of, shape_points
 from carom.adapters.pairs import Nearest, Slot
 from carom.errors import InvalidOption, InvalidProblem
 from carom.typing import FloatArray
@@ -93,26 +93,16 @@ def _corners(shapes: list[Any], name: str) -> list[ContactPoint]:
     """Return the corners of a shape over a half-space, in its own axes."""
     plane = _plane(shapes)
     assert plane is not None
-    shape = shapes[1 - plane]
-    kind = type(shape.geometry).__name__
-    if kind not in ("Sphere", "Box", "Capsule"):
-        raise InvalidProblem(
-            f"geometry {shape.name!r} is a {kind}, and over a half-space only spheres, boxes and "
-            f"capsules are supported; remove the pair, or give ContactPoints and a ground"
-        )
-    half = (0.0, 0.0, getattr(shape.geometry, "halfLength", 0.0))
-    if kind == "Box":
-        half = tuple(shape.geometry.halfSide)
-    radius = getattr(shape.geometry, "radius", 0.0)
-    return shape_points(ContactPoint("shape", radius=radius, name=name), np.eye(3), half)
+    return _outline(shapes[1 - plane], ContactPoint("shape", name=name), np.eye(3))
 
 
 def collision_points(
     model: Any, geometry_model: Any, names: Sequence[str] | None = None
 ) -> list[ContactPoint]:
-    """Return the contacts of collision geometry: of a sphere, a capsule's ends, a box's corners.
+    """Return the contacts of collision geometry: spheres, ends of capsules, corners of the rest.
 
-    Against a half-space nothing else of them can touch first.
+    The rest are boxes, and meshes by their convex hulls of up to 64 corners. Against a half-space
+    nothing else of them can touch first.
 
     Args:
         model: `pinocchio.Model`.
@@ -134,13 +124,22 @@ def _points_of(model: Any, geometry: Any) -> list[ContactPoint]:
     frame = model.frames[geometry.parentFrame]
     # Both are placed in their joint; a ContactPoint is placed in its frame.
     placement = frame.placement.actInv(geometry.placement)
+    owner = ContactPoint(frame.name, placement.translation, 0.0, geometry.name)
+    return _outline(geometry, owner, placement.rotation)
+
+
+def _outline(geometry: Any, owner: ContactPoint, rotation: FloatArray) -> list[ContactPoint]:
+    """Return what of a shape about a point can touch a half-space first."""
     shape, kind = geometry.geometry, type(geometry.geometry).__name__
+    if kind.startswith("BVHModel"):
+        return hull_points(owner, rotation, np.array(shape.vertices()))
+    if kind == "Convex":
+        return hull_points(owner, rotation, np.array(shape.points()))
     if kind not in ("Sphere", "Box", "Capsule"):
         raise InvalidProblem(
-            f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes and capsules are "
-            f"supported; name others, or give ContactPoints of its frame {frame.name!r}"
+            f"geometry {geometry.name!r} is a {kind}, and only spheres, boxes, capsules and meshes "
+            f"are supported over a half-space; leave it out, or give ContactPoints of its frame"
         )
     half = shape.halfSide if kind == "Box" else (0.0, 0.0, getattr(shape, "halfLength", 0.0))
-    radius = getattr(shape, "radius", 0.0)
-    owner = ContactPoint(frame.name, placement.translation, radius, geometry.name)
-    return shape_points(owner, placement.rotation, half)
+    round_ = ContactPoint(owner.frame, owner.offset, getattr(shape, "radius", 0.0), owner.name)
+    return shape_points(round_, rotation, half)
