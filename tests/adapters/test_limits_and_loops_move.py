@@ -87,3 +87,26 @@ def test_a_loop_that_lands_in_space_stays_closed(yaw, time_step):
         assert np.abs(state.G @ rate).max() < DRIFT
     energy = energies(system, motion, knots)
     assert np.diff(energy).max() < 1e-9 * np.abs(energy).max()
+
+
+def test_mujoco_with_stiff_constraints_comes_to_the_same_motion():
+    """In flight its error is that of its own steps: it falls with them, towards carom's motion."""
+    model, system = tongs.mujoco_model(0.4), tongs.mujoco_tongs(0.4)
+    raised = tongs.closed(0.4)
+    raised[2] += 1.0
+    q, T = tongs.in_mujoco(raised)
+    v = T @ np.array([0.3, 0.1, -0.5, 0.5, 0.8, 0.3, 1.5, -0.5, 0.2, 0.4])
+    v = system.allowed_velocity(q, v)
+    end = carom.simulate(system, q, v, 0.2, LAW, time_step=1e-3).at(t=[0.2])
+    model.eq_solimp[:, :2] = 0.9999
+    model.opt.iterations, model.opt.tolerance = 200, 0.0
+    errors = []
+    for step in (1e-4, 2e-5):
+        model.opt.timestep = step
+        model.eq_solref[:] = 2.02 * step, 1.0
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_step(model, data, nstep=round(0.2 / step))
+        errors.append([np.abs(data.qpos - end.q[0]).max(), np.abs(data.qvel - end.v[0]).max()])
+    assert errors[1] == pytest.approx(np.divide(errors[0], 5.0), rel=0.1)
+    assert np.max(errors[1]) < 3e-5

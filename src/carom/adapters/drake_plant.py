@@ -46,6 +46,8 @@ def check_context(plant: Any, context: Any) -> None:
 
 def all_constraints(plant: Any, context: Any, given: list[LoopConstraint]) -> list[LoopConstraint]:
     """Return the constraints of a plant: distances that it tells, and those that are given."""
+    if not plant.num_constraints():
+        return given
     active = [
         each for each in plant.GetConstraintIds() if plant.GetConstraintActiveStatus(context, each)
     ]
