@@ -88,9 +88,9 @@ class System(ABC):
     `restitution`, `gap`, `normal_jacobian` and `tangent_jacobian` is the same contact.
     Configurations `q` are (nq,), velocities `v` (nv,), times `t` in seconds.
 
-    A system may have equality constraints, such as a closed loop. Then its single methods answer
-    for the mechanism with its constraints taken off, and `dynamics`, `impact_problem` and
-    `simulate` for the closed one.
+    A system may have equality constraints, such as a closed loop, by `constraints` and
+    `constraint_state` (docs/loops.md). Then its single methods answer for the mechanism with its
+    constraints taken off, and `dynamics`, `impact_problem` and `simulate` for the closed one.
 
     Examples:
         A ball of 2 kg that moves along a vertical line over a floor.
