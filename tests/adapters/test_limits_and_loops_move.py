@@ -89,6 +89,13 @@ def test_a_loop_that_lands_in_space_stays_closed(yaw, time_step):
     assert np.diff(energy).max() < 1e-9 * np.abs(energy).max()
 
 
+def test_a_motion_does_not_start_beyond_a_limit():
+    system = leg.LEGS["pinocchio"]()
+    q = leg.configuration("pinocchio", 0.85, 0.3, 0.15)
+    with pytest.raises(carom.InvalidProblem, match=r"'knee \(low\)' with a gap of -0.05 rad; move"):
+        carom.simulate(system, q, np.zeros(3), 0.1, LAW, time_step=1e-3)
+
+
 def test_mujoco_with_stiff_constraints_comes_to_the_same_motion():
     """In flight its error is that of its own steps: it falls with them, towards carom's motion."""
     model, system = tongs.mujoco_model(0.4), tongs.mujoco_tongs(0.4)

@@ -181,10 +181,13 @@ class EngineSystem(OnePassSystem):
         rows = np.abs(here.J_n[near]).max(axis=1, initial=0.0)
         return near[rows > SAME * np.abs(here.J_t[near]).max(initial=rows.max(initial=0.0))]
 
+    def gap_unit(self, contact: str) -> str:
+        return self._units.get(contact, "m")
+
     def _penetrates(self, contact: int, depth: float, gap_tolerance: float) -> str:
         if contact < self.num_body_contacts:
             return super()._penetrates(contact, depth, gap_tolerance)
-        unit = self._units[self.contacts[contact]]
+        unit = self.gap_unit(self.contacts[contact])
         return (
             f"limit {self.contacts[contact]!r} is exceeded by {depth:.3g} {unit}, above "
             f"gap_tolerance = {gap_tolerance:g} {unit}; move the joint back, raise the tolerance, "

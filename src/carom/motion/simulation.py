@@ -111,7 +111,7 @@ def simulate(
     state = checks.vector("q", q, system.nq), checks.vector("v", v, system.nv)
     _check_constraints(system, *state)
     here = system.dynamics(*state, start)
-    _check_start(here, system.contacts, near)
+    _check_start(system, here, near)
     if time_step is None:
         layout = Layout(system.nq, system.nv, len(system.contacts), here.J_t.shape[1])
         motion = Motion(system, law, options, seed, start, start + duration, *state, layout)
@@ -143,7 +143,7 @@ def _check_constraints(system: System, q: FloatArray, v: FloatArray) -> None:
         )
 
 
-def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float) -> None:
+def _check_start(system: System, here: Dynamics, gap_tolerance: float) -> None:
     """Refuse to move a system that has no inertia, or a penetration."""
     size = np.sqrt(np.maximum(np.diag(here.M), 0.0))
     size[size == 0.0] = 1.0
@@ -159,9 +159,9 @@ def _check_start(here: Dynamics, contacts: tuple[str, ...], gap_tolerance: float
             f"system: expected contacts with one tangent, in the plane, or two, in space, got "
             f"{here.J_t.shape[1]}"
         )
-    deepest = int(np.argmin(here.phi)) if len(contacts) else 0
-    if len(contacts) and here.phi[deepest] < -gap_tolerance:
+    if len(here.phi) and here.phi.min() < -gap_tolerance:
+        deepest = system.contacts[int(np.argmin(here.phi))]
         raise InvalidProblem(
-            f"q: expected no penetration, got contact {contacts[deepest]!r} with a gap of "
-            f"{here.phi[deepest]:.3g} m; move it apart"
+            f"q: expected no penetration, got contact {deepest!r} with a gap of "
+            f"{here.phi.min():.3g} {system.gap_unit(deepest)}; move it apart"
         )

@@ -371,6 +371,10 @@ class System(ABC):
             raise InvalidProblem(self._penetrates(deepest, -float(phi[deepest]), gap_tolerance))
         return near
 
+    def gap_unit(self, contact: str) -> str:
+        """Return the unit of a contact's gap: "m", or "rad" for a limit of a joint that turns."""
+        return "m"
+
     def _penetrates(self, contact: int, depth: float, gap_tolerance: float) -> str:
         return (
             f"contact {self.contacts[contact]!r} penetrates by {depth:.3g} m at the start, above "

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, final
+from typing import final
 
 import mujoco
 import numpy as np
 
-from carom.adapters.engine import SAME, EngineSystem, Restitution, Touching, coefficients
+from carom.adapters.engine import SAME, EngineSystem, Restitution, coefficients
 from carom.adapters.limits import Limits, LimitState
 from carom.adapters.mujoco import model as models
+from carom.adapters.mujoco.approach import Approach, Ends, approaching
 from carom.adapters.mujoco.contacts import (
     Tree,
     contact_names,
@@ -30,7 +31,7 @@ from carom.adapters.mujoco.solids import placements_of, solids_of
 from carom.checks import between, positive
 from carom.errors import InvalidOption, InvalidProblem
 from carom.problem import ImpactProblem
-from carom.systems.constraints import Closure, Constraints, no_constraints
+from carom.systems.constraints import Constraints, no_constraints
 from carom.systems.solids import Solid
 from carom.systems.system import Dynamics, Input
 from carom.typing import ArrayLike, FloatArray, IntArray
@@ -44,22 +45,6 @@ MOST_STEPS = 50
 STEP = 1e-5
 """How far, as the length of a change of v, the robot is moved to see how Jacobians change."""
 OFF = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-
-
-class Approach(NamedTuple):
-    """Hold what an impact is made of: M, velocity, contacts that touch, names of the fast."""
-
-    M: FloatArray
-    v: FloatArray
-    touching: Touching
-    hits: frozenset[str]
-
-
-class Ends(NamedTuple):
-    """Hold the numbers, among all contacts, of limits that are reached, and their rows (k, nv)."""
-
-    numbers: list[int]
-    rows: FloatArray
 
 
 @final
@@ -338,76 +323,7 @@ class MujocoSystem(EngineSystem):
     def _approaching(
         self, data: mujoco.MjData, gap_tolerance: float, speed: float, fewest: int = 1
     ) -> Approach | None:
-        """Return which contacts touch in a state, and which of them approach faster than `speed`.
-
-        Returns None if none does, or if fewer than `fewest` touch. A simulation asks before every
-        step, and most often this is the answer, so it has to take microseconds only. Therefore it
-        asks in the simulation's own data, which the step that follows needs in the processor's
-        cache as well. Poses and contacts in them change; a step of MuJoCo finds them anew.
-        """
-        model = self.model
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        ends = self._no_ends or self._ends_reached(data, gap_tolerance)
-        if data.ncon + len(ends.numbers) < fewest:
-            return None
-        near = [k for k, gap in enumerate(data.contact.dist.tolist()) if gap <= gap_tolerance]
-        if len(near) + len(ends.numbers) < fewest:
-            return None
-        mujoco.mj_comPos(model, data)
-        rows, facts = self._tree.rows(data, data.qvel)
-        is_found = ends.numbers and (ends.rows @ data.qvel < -speed).any()
-        for k in near:
-            is_found = is_found or facts[k][0] < -speed
-        if is_found:
-            return self._touch(data, near, rows, facts, speed, ends)
-        return None
-
-    def _ends_reached(self, data: mujoco.MjData, gap_tolerance: float) -> Ends:
-        """Return the limits that are reached in a state."""
-        gaps, rows = self._limits.gaps(data.qpos), self._limits.rows
-        if self._other_limits is not None and self._other_limits.units:
-            mujoco.mj_comPos(self.model, data)
-            mujoco.mj_tendon(self.model, data)
-            others = self._other_limits.look(self.model, data, data.qvel)
-            gaps, rows = np.concatenate([gaps, others.gaps]), np.concatenate([rows, others.rows])
-        if not (gaps <= gap_tolerance).any():
-            return Ends([], rows[:0])
-        reached = np.flatnonzero(gaps <= gap_tolerance)
-        return Ends([self.num_body_contacts + i for i in reached.tolist()], rows[reached])
-
-    def _touch(
-        self,
-        data: mujoco.MjData,
-        near: list[int],
-        rows: FloatArray,
-        facts: list[list[float]],
-        speed: float,
-        ends: Ends,
-    ) -> Approach | None:
-        """Return what touches, if anything that some motion opens approaches."""
-        numbers = contact_numbers(data, self._pairs, self.contacts)
-        # As `_opening` has it.
-        least = SAME * max((max(facts[k][1:]) for k in near), default=0.0)
-        near = sorted((k for k in near if facts[k][1] > least), key=numbers.__getitem__)
-        J = np.zeros((len(near) + len(ends.numbers), 3, self.nv))
-        J[: len(near)], J[len(near) :, 0] = rows[near], ends.rows
-        touching, v = [numbers[k] for k in near] + ends.numbers, np.array(data.qvel)
-        if not (J[:, 0] @ v < -speed).any():
-            return None
-        models.make_mass_matrix(self.model, data)
-        M = models.mass_matrix(self.model, data)
-        if self.constraints:
-            closure = Closure.of(M, equality_rows(self.model, data).J)
-            v, J = closure.allowed(v), closure.rows(J.reshape(-1, self.nv)).reshape(J.shape)
-            free = np.flatnonzero(J[:, 0].any(axis=1))
-            J, touching = J[free], [touching[i] for i in free]
-        hits = np.flatnonzero(J[:, 0] @ v < -speed)
-        if not hits.size:
-            return None
-        names = tuple([self.contacts[i] for i in touching])
-        found = Touching(names, J[:, 0], J[:, 1:], self.mu[touching], self.restitution[touching])
-        return Approach(M, v, found, frozenset(names[i] for i in hits))
+        return approaching(self, data, gap_tolerance, speed, fewest)
 
     def _near(self, here: Dynamics, gap_tolerance: float) -> IntArray:
         """Return the contacts that touch in a state, but for those that no motion opens."""
