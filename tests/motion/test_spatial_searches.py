@@ -57,31 +57,50 @@ def test_what_moves_in_a_plane_moves_there_in_space(name, duration, angle):
     np.testing.assert_allclose(motion.at(t=t).q, flat.at(t=t).q, atol=1e-7)
 
 
-def shapes():
-    sides = st.floats(0.1, 0.5)
-    return st.one_of(
-        st.builds(Sphere, sides),
-        st.builds(Box, st.tuples(sides, sides, sides)),
-        st.builds(Cylinder, sides, sides, st.just(4)),
-    )
-
-
-@settings(max_examples=12, deadline=None)
-@given(
-    shapes(),
-    st.floats(0.0, 1.2),
-    st.floats(0.0, 0.6),
-    st.sampled_from([0.0, 0.0, 0.5]),
-    st.integers(0, 2**32 - 1),
-)
-def test_bodies_obey_the_laws_of_contact(shape, mu, tilt, restitution, seed):
+def state(shape, tilt, seed):
+    """Return a slope, and a state of a body above it."""
     rng = np.random.default_rng(seed)
-    plane = HalfSpace(normal=[np.sin(tilt), 0.0, np.cos(tilt)])
-    body = SpatialBody(shape, 2.0, mu=mu, planes={"slope": plane}, restitution=restitution)
+    planes = {"slope": HalfSpace(normal=[np.sin(tilt), 0.0, np.cos(tilt)])}
     turn = rng.normal(size=4)
     q = np.array([0.0, 0.0, 0.0, *(turn / np.linalg.norm(turn))])
-    q[:3] += plane.normal * (rng.uniform(0.0, 0.1) - body.gap(q).min())
-    v = np.concatenate([rng.normal(size=3), 4.0 * rng.normal(size=3)])
+    depth = SpatialBody(shape, 2.0, mu=0.0, planes=planes).gap(q).min()
+    q[:3] += planes["slope"].normal * (rng.uniform(0.0, 0.1) - depth)
+    return planes, q, np.concatenate([rng.normal(size=3), 4.0 * rng.normal(size=3)])
+
+
+SIDES = st.floats(0.1, 0.5)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.one_of(st.builds(Sphere, SIDES), st.builds(Box, st.tuples(SIDES, SIDES, SIDES))),
+    st.floats(0.0, 1.2),
+    st.floats(0.0, 0.6),
+    SEEDS,
+)
+def test_balls_and_boxes_obey_the_laws_of_contact(shape, mu, tilt, seed):
+    planes, q, v = state(shape, tilt, seed)
+    body = SpatialBody(shape, 2.0, mu=mu, planes=planes)
     motion = carom.simulate(body, q, v, 0.4, LAW, seed=seed, max_steps=3000)
     check_motion(motion, looks=2, speed=1e-6)
     assert motion.status == "finished", motion.message
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    st.one_of(
+        st.builds(Cylinder, SIDES, SIDES, st.just(0)),
+        st.builds(Box, st.tuples(SIDES, SIDES, SIDES)),
+    ),
+    st.floats(0.0, 1.2),
+    st.floats(0.0, 1.0),
+    SEEDS,
+)
+def test_what_whirls_or_bounces_without_end_says_what_to_do(shape, mu, restitution, seed):
+    planes, q, v = state(shape, 0.0, seed)
+    body = SpatialBody(shape, 2.0, mu=mu, planes=planes, restitution=restitution)
+    options = {"seed": seed, "max_steps": 1000, "max_impacts": 100}
+    motion = carom.simulate(body, q, v, 0.4, LAW, **options)
+    check_motion(motion, looks=2, speed=1e-6)
+    assert motion.status == "finished" or "time_step" in motion.message

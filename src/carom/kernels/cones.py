@@ -9,7 +9,7 @@ MOST_SWEEPS = 5000
 
 
 @kernel
-def solve_cones(A, b, mu, slip, x):
+def sweep_cones(A, b, mu, slip, x):
     """Change forces x (3 c,) until contacts accelerate as they must; return the last change.
 
     Contact i accelerates by a = A x + b, normal first. It has 0 <= x_n, 0 <= a_n and x_n a_n = 0.

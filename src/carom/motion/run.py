@@ -99,7 +99,8 @@ class Motion:
             try:
                 ended = self._go_on() or self._limit()
             except ImpactNotResolved as error:
-                return "impact not resolved", f"at t = {self.t:g} s: {error}"
+                what = f"at t = {self.t:g} s: {error}; or give a time_step, which goes on"
+                return "impact not resolved", what
             except (FloatingPointError, np.linalg.LinAlgError) as error:
                 return "diverged", f"at t = {self.t:g} s: {error}"
             if ended is not None:

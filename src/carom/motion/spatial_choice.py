@@ -8,14 +8,14 @@ finds a choice of modes if there is one that sweeps lead to, not all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from carom.kernels.cone_choices import choices_that_may_hold
-from carom.kernels.cones import solve_cones
+from carom.kernels.cones import sweep_cones
 from carom.motion.spatial_law import SLIDING, SpatialLaw
 from carom.motion.sustained import FREE, SMOOTH, STICKING, Sustained
 from carom.systems.system import Dynamics
@@ -72,13 +72,13 @@ def solutions(
     """
     options = [_options(here, mu, slip, int(i)) for i in touching]
     problem = _cone_problem(here, touching)
+    laws: Iterable[SpatialLaw] = ()
     if math.prod(map(len, options)) <= MOST_CHOICES:
         laws = sorted(_tried(problem, mu, touching, slip, options), key=_at_rest, reverse=True)
-    else:
-        modes = [chosen[0] for chosen in options]
-        laws = _by_cones(here, v, problem, _law(mu, touching, slip, modes, slip))
+    modes = [chosen[0] for chosen in options]
+    usual = _law(mu, touching, slip, modes, slip)
     found: list[SpatialLaw] = []
-    for law in laws:
+    for law in _then(laws, found, lambda: _by_cones(here, v, problem, usual)):
         sustained = law.evaluate(here, v, is_beaten)
         if not sustained.holds:
             continue
@@ -88,6 +88,15 @@ def solutions(
         if not any(_holds(other, law) and other.judge(here, v).is_dependent for other in found):
             found.append(law)
             yield law, sustained
+
+
+def _then(
+    laws: Iterable[SpatialLaw], found: list[SpatialLaw], others: Callable[[], list[SpatialLaw]]
+) -> Iterator[SpatialLaw]:
+    """Yield laws, and others if by then none was found to hold."""
+    yield from laws
+    if not found:
+        yield from others()
 
 
 def _at_rest(law: SpatialLaw) -> tuple[int, int]:
@@ -189,7 +198,7 @@ def _by_cones(
             x = np.asarray(np.linalg.lstsq(A, -b, rcond=1e-10)[0], dtype=np.float64)
         elif start == 2:
             x[::3] = size
-        solve_cones(A, b, limit, slip, x)
+        sweep_cones(A, b, limit, slip, x)
         law_read = _read(law, touching, x.reshape(-1, 3), size)
         repaired = _repaired(here, v, problem, touching, law_read, np.any(law.aims, axis=1))
         if repaired and not any((repaired.modes == other.modes).all() for other in found):

@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from carom.kernels import sustained_calls as kernels
+from carom.kernels.least_norm import DEPENDENT
+from carom.kernels.sustained import KEPT, STABILIZATION
 from carom.motion.cone_forces import Cones
 from carom.motion.inner_forces import span
 from carom.motion.parts import MODES
@@ -107,17 +109,32 @@ class SpatialLaw(ContactLaw):
             *(np.ascontiguousarray(here.M), here.force, image.phi, image.J_n, image.J_t),
             *(image.bias, v, image.modes, image.mu, image.resting, np.zeros((len(image.phi), 2))),
         )
-        planar, acceleration, _, is_kept, _, is_dependent = judged
+        planar, acceleration, *_, is_dependent = judged
         require_inertia(acceleration)
         force = np.column_stack([planar[:m, 0], planar[:m, 1, None] * image.directions])
         force[stick, 2] = planar[m:, 0]
+        # A second tangent by itself may have nothing to cope with.
+        unit[stick, 0] = np.maximum(unit[stick, 0], unit[m:, 0])
         if self.inner is not None and is_dependent:
             force, acceleration = self._with_inner(here, v, force, acceleration)
         margins = self._margins(here, image.directions, force, acceleration, unit[:m])
         fails, slides = margins < -HOLDS, self.modes == SLIDING
         by_force = self.modes != FREE
         is_mendable = fails.any() and by_force[fails[:, 0]].all() and not fails[slides, 1].any()
+        is_kept = self._is_kept(here, v, acceleration, unit[:m, 0])
         return Judged(force, acceleration, margins, is_kept, bool(is_mendable), is_dependent)
+
+    def _is_kept(
+        self, here: Dynamics, v: FloatArray, acceleration: FloatArray, unit: FloatArray
+    ) -> bool:
+        """Return whether closed contacts stay closed, and sticking ones still, as planar ones do."""
+        closed, sticks = self._closed, (self.modes == STICKING)[self._closed]
+        J, bias = here.J_t[closed], here.bias[closed]
+        a_n, a_t = here.J_n[closed] @ acceleration + bias[:, 0], J @ acceleration + bias[:, 1:]
+        off = np.maximum(np.abs(a_n), np.where(sticks, np.hypot(*a_t.T), 0.0))
+        drift = np.abs(here.J_n[closed] @ v) + np.abs(here.phi[closed])
+        drift += np.where(sticks, np.hypot(*(J @ v).T), 0.0)
+        return bool((off <= KEPT * unit[closed] + 4.0 * STABILIZATION**2 * drift).all())
 
     def is_dependent(self, here: Dynamics) -> bool:
         # Closed contacts that depend on each other may leave even the acceleration open: a box that
@@ -132,20 +149,25 @@ class SpatialLaw(ContactLaw):
     def project(self, here: Dynamics, v: FloatArray) -> FloatArray:
         """Return the velocity nearest to v, by energy, at which closed contacts are at rest.
 
-        Those of which slip begins have `LEAST_SLIP` along their aims.
+        Those of which slip begins have about `LEAST_SLIP` along their aims, as far as that moves no
+        others.
         """
-        begins = (self.modes == SLIDING) & self.resting
-        held = replace(self, modes=np.where(begins, STICKING, self.modes))
-        image = held._image(here, v)
-        slip = here.J_t @ v - np.where(begins[:, None], LEAST_SLIP * self.aims, 0.0)
+        image = self._image(here, v)
         error = np.column_stack([image.J_n @ v, image.J_t @ v])
-        error[: len(slip), 1] = (image.directions * slip).sum(axis=1)
-        error[len(slip) :, 0] = slip[held._stick, 1]
         change = kernels.project(
             np.ascontiguousarray(here.M), image.J_n, image.J_t, image.modes, error
         )
         require_inertia(change)
-        return v + change
+        v = v + change
+        begins = self.begins
+        if not len(begins):
+            return v
+        C = self.rows(here, v).C
+        size = np.linalg.svd(C)
+        free = size.Vh[int((size.S > DEPENDENT * size.S[0]).sum()) :].T
+        J = here.J_t[begins].reshape(-1, len(v))
+        missing = (LEAST_SLIP * self.aims[begins]).ravel() - J @ v
+        return v + free @ np.asarray(np.linalg.lstsq(J @ free, missing, rcond=DEPENDENT)[0])
 
     def rows(self, here: Dynamics, v: FloatArray) -> Rows:
         """Return the rows of closed contacts."""
