@@ -75,7 +75,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 @settings(max_examples=10, deadline=None)
 @given(
     st.one_of(st.builds(Sphere, SIDES), st.builds(Box, st.tuples(SIDES, SIDES, SIDES))),
-    st.floats(0.0, 1.2),
+    # Larger friction meets Painlevé's singular points.
+    st.floats(0.0, 0.5),
     st.floats(0.0, 0.6),
     SEEDS,
 )

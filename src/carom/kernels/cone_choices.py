@@ -164,7 +164,7 @@ def _may_hold(mu, modes, slip, u, is_dependent, scale, force, work):
 
 
 @kernel
-def choices_that_may_hold(A, b, mu, slip, options, counts, start):
+def choices_that_may_hold(A, b, mu, slip, options, counts, hint):
     """Return choices of modes (n, c) that may hold, and the directions (n, c, 2) of slip.
 
     Args:
@@ -174,8 +174,7 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
         slip: (c, 2) directions of slip, zero where there is none.
         options: (c, 3) modes that each contact may be in.
         counts: (c,) number of them.
-        start: (c, 2) directions to start from, by which one choice is only aimed, whether it holds
-            or not; or (0, 2).
+        hint: (c, 2) directions that slip may begin in, to start from as well; zero if not known.
     """
     c, total, num = len(mu), 1, 0
     for i in range(c):
@@ -183,8 +182,8 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
     width = max(3 * c + 1, 4)
     work, u = np.zeros((5, max(width, 8), width)), np.empty((c, 2))
     modes, begins = np.empty(c, np.int64), np.empty(c, np.int64)
-    found, aims = np.empty((5 * total, c), np.int64), np.zeros((5 * total, c, 2))
-    scale, force, has_start = 0.0, 0.0, len(start) > 0
+    found, aims = np.empty((6 * total, c), np.int64), np.zeros((6 * total, c, 2))
+    scale, force = 0.0, 0.0
     for r in range(3 * c):
         scale = max(scale, abs(b[r]))
     scale = scale or 1.0
@@ -201,14 +200,19 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
                 begins[count] = i
                 count += 1
         first = num
-        for number in range((5 if count == 1 else 2) if count else 1):
-            is_given = number == 0 and has_start
-            if number >= 2:
+        # Starts: the hint; against what holds contacts; along slip without friction; and for one
+        # contact alone, the three at right angles to that.
+        for number in range(0 if count else 2, (6 if count == 1 else 3) if count else 3):
+            if number >= 3:
                 _turn(begins, 0, 0.5 * math.pi, u)
-            elif count and is_given:
-                for i in range(c):
-                    u[i, 0], u[i, 1] = start[i, 0], start[i, 1]
-            phase = CHECK if not count else AIM if is_given or number >= 2 else GUESS
+            is_hinted = number == 0
+            for j in range(count if number == 0 else 0):
+                i = begins[j]
+                u[i, 0], u[i, 1] = hint[i, 0], hint[i, 1]
+                is_hinted = is_hinted and (hint[i, 0] != 0.0 or hint[i, 1] != 0.0)
+            if number == 0 and not is_hinted:
+                continue
+            phase = CHECK if not count else AIM if is_hinted or number >= 3 else GUESS
             turns, k, last, holds = 0, 0, 1.0, False
             # One call of what solves a choice for all that it is asked for: each call more would
             # have it compiled once more.
@@ -216,10 +220,10 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
                 for j in range(count):
                     modes[begins[j]] = PLUS
                     if phase == GUESS:
-                        modes[begins[j]] = SMOOTH if number else STICKING
+                        modes[begins[j]] = STICKING if number == 1 else SMOOTH
                 is_dependent = _solve(A, b, mu, modes, u, work)
                 if phase == GUESS:
-                    _read_directions(begins, count, number == 0, work, u)
+                    _read_directions(begins, count, number == 1, work, u)
                     phase = AIM
                 elif phase == AIM:
                     off = _across(begins, count, u, work[VECTORS, MOTION], work[VECTORS, OFF])
@@ -255,11 +259,9 @@ def choices_that_may_hold(A, b, mu, slip, options, counts, start):
                     difference = max(difference, abs(aims[k, i, 0] - u[i, 0]))
                     difference = max(difference, abs(aims[k, i, 1] - u[i, 1]))
                 holds = holds and difference > ALIKE
-            if holds or has_start:
+            if holds:
                 for i in range(c):
                     found[num, i] = modes[i]
                     aims[num, i, 0], aims[num, i, 1] = u[i, 0], u[i, 1]
                 num += 1
-            if has_start:
-                break
     return found[:num], aims[:num]

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from carom.kernels.sustained import HOLDS
 from carom.typing import FloatArray, IntArray
 
-DEPTHS = tuple(0.3 / 3.0**k for k in range(17))
-"""Depths in the cones that are tried, as shares of the forces at hand. Where forces do not even
-find the last one, contacts are about to give way."""
+DEPTHS = (*(0.3 / 3.0**k for k in range(20)), -0.5 * HOLDS)
+"""Depths in the cones that are tried, as shares of the forces at hand. Where there are not even
+forces of the last one, which is rounding, contacts give way."""
 OUTSIDE = 1e-11
 """Share of the forces at hand by which those found may lie outside of their cones."""
 REST = 1e-14

@@ -78,6 +78,7 @@ def solutions(
     modes = [chosen[0] for chosen in options]
     usual = _law(mu, touching, slip, modes, slip)
     found: list[SpatialLaw] = []
+    partial: list[Choice] = []
     for law in _then(laws, found, lambda: _by_cones(here, v, problem, usual)):
         sustained = law.evaluate(here, v, is_beaten)
         if not sustained.holds:
@@ -85,8 +86,17 @@ def solutions(
         hovers = _hovering(here, law, sustained)
         if any(_closes(other, law, hovers) for other in found):
             continue
-        if not any(_holds(other, law) and other.judge(here, v).is_dependent for other in found):
-            found.append(law)
+        if any(_holds(other, law) and other.judge(here, v).is_dependent for other in found):
+            continue
+        if _slips_in_part(law) and law.judge(here, v).is_dependent:
+            partial.append((law, sustained))
+            continue
+        found.append(law)
+        yield law, sustained
+    # Contacts of which some slip with no acceleration, though they depend on each other, only
+    # share their load in another way than those that slip all together.
+    for law, sustained in partial:
+        if not found or not _is_slow(here, law, sustained):
             yield law, sustained
 
 
@@ -138,9 +148,14 @@ def _tried(
     for row, modes in zip(table, options, strict=True):
         row[: len(modes)] = modes
     counts = np.array([len(modes) for modes in options], np.int64)
-    found = choices_that_may_hold(
-        *(*problem, mu[touching], slip[touching], table, counts, np.empty((0, 2)))
-    )
+    # Where friction ends in sweeps, slip may begin against it.
+    x = np.zeros(len(problem.b))
+    limit = np.where([SMOOTH in modes for modes in options], 0.0, mu[touching])
+    sweep_cones(*problem, limit, slip[touching], x)
+    hint = -x.reshape(-1, 3)[:, 1:]
+    size = np.hypot(*hint.T)
+    hint /= np.where(size > 0.0, size, 1.0)[:, None]
+    found = choices_that_may_hold(*problem, mu[touching], slip[touching], table, counts, hint)
     for modes, aims in zip(*found, strict=True):
         all_aims = np.zeros((len(mu), 2))
         all_aims[touching] = aims
@@ -245,6 +260,18 @@ def _repaired(
     return None
 
 
+def _slips_in_part(law: SpatialLaw) -> bool:
+    """Return whether slip begins at some contacts while others stick."""
+    return len(law.begins) > 0 and bool((law.modes == STICKING).any())
+
+
+def _is_slow(here: Dynamics, law: SpatialLaw, found: Sustained) -> bool:
+    """Return whether slip that begins hardly accelerates."""
+    a_t = here.J_t[law.begins] @ found.acceleration + here.bias[law.begins, 1:]
+    size = np.abs(here.J_t[law.begins] @ np.linalg.solve(here.M, here.force)).max()
+    return bool(np.abs(a_t).max() <= HOVERS * size)
+
+
 def _aimed(
     problem: ConeProblem, touching: IntArray, law: SpatialLaw, is_slipping: BoolArray
 ) -> SpatialLaw:
@@ -257,7 +284,8 @@ def _aimed(
     own = law.aims[touching]
     _, found = choices_that_may_hold(*problem, law.mu[touching], slip, table, counts, own)
     aims = law.aims.copy()
-    aims[touching] = found[0]
+    if len(found):
+        aims[touching] = found[0]
     return replace(law, aims=aims)
 
 
