@@ -127,7 +127,7 @@ class SpatialLaw(ContactLaw):
     def _is_kept(
         self, here: Dynamics, v: FloatArray, acceleration: FloatArray, unit: FloatArray
     ) -> bool:
-        """Return whether closed contacts stay closed, and sticking ones still, as planar ones do."""
+        """Return whether closed contacts stay closed, and sticking ones still."""
         closed, sticks = self._closed, (self.modes == STICKING)[self._closed]
         J, bias = here.J_t[closed], here.bias[closed]
         a_n, a_t = here.J_n[closed] @ acceleration + bias[:, 0], J @ acceleration + bias[:, 1:]
@@ -164,7 +164,7 @@ class SpatialLaw(ContactLaw):
             return v
         C = self.rows(here, v).C
         size = np.linalg.svd(C)
-        free = size.Vh[int((size.S > DEPENDENT * size.S[0]).sum()) :].T
+        free = size.Vh[int((DEPENDENT * size.S[0] < size.S).sum()) :].T
         J = here.J_t[begins].reshape(-1, len(v))
         missing = (LEAST_SLIP * self.aims[begins]).ravel() - J @ v
         return v + free @ np.asarray(np.linalg.lstsq(J @ free, missing, rcond=DEPENDENT)[0])
