@@ -7,7 +7,8 @@ from carom.systems.planar import GRAVITY, PlanarSystem
 from carom.systems.planar_bodies import FLOATING, Body, Circle, Polygon, Prismatic, Revolute
 from carom.systems.planar_contacts import FLOOR, Disc, DiscContact, HalfPlane, PlaneContact
 from carom.systems.planar_pins import Pin
-from carom.systems.spatial import Box, Cylinder, SpatialBody, Sphere
+from carom.systems.shapes import Box, Cylinder, Sphere
+from carom.systems.spatial import SpatialBody
 from carom.systems.system import Dynamics, Input, System
 
 __all__ = [

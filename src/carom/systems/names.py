@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from carom import checks
 from carom.systems.planar import PlanarSystem
 from carom.systems.planar_bodies import Prismatic
+from carom.systems.spatial import SpatialBody
 
 if TYPE_CHECKING:
     from carom.systems.system import System
@@ -24,12 +25,22 @@ class Name(NamedTuple):
         return f"{self.word} [{self.unit}]" if self.unit else self.word
 
 
+BODY = {
+    "q": [Name(word, "m") for word in "xyz"] + [Name(f"quaternion {word}", "1") for word in "wxyz"],
+    "v": [Name(word, "m/s") for word in "xyz"] + [Name(f"turn {word}", "rad/s") for word in "xyz"],
+}
+"""What a body in space has."""
+
+
 def names(system: System | None, count: int, of: str = "q") -> list[Name]:
     """Return the names of all coordinates (`of` "q") or velocities ("v").
 
-    Those of a planar system are called after bodies and joints, all others by number.
+    Those of a planar system are called after bodies and joints, those of a body in space after its
+    axes, all others by number.
     """
     checks.choice("of", of, ("q", "v"))
+    if isinstance(system, SpatialBody):
+        return BODY[of]
     if not isinstance(system, PlanarSystem):
         return [Name(f"{of}{i}", "") for i in range(count)]
     several = sum(bool(body.joints) for body in system.bodies) > 1
