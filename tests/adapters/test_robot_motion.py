@@ -205,3 +205,28 @@ def test_processes_move_robots_of_every_engine(engine):
     )
     for first, second in zip(one.trajectories, two.trajectories, strict=True):
         np.testing.assert_array_equal(first.q, second.q)
+
+
+BLOCK = """<mujoco><worldbody>
+  <geom name="floor" type="plane" size="5 5 1" friction="0.6"/>
+  <body name="block" pos="0 0 0.7">
+    <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+    <joint type="hinge" axis="0 -1 0"/>
+    <geom name="block" type="box" size="0.3 0.1 0.5" mass="1"/>
+  </body></worldbody></mujoco>"""
+
+
+def test_impulses_of_a_planar_robot_are_along_the_tangents_of_space():
+    # The law sees a planar impact of two contacts, copies merged; the motion has two tangents.
+    model = mujoco.MjModel.from_xml_string(BLOCK)
+    system = MujocoSystem(model, margin=5e-3)
+    q, v = [0.0, 0.0, 0.1], [0.5, 0.0, 0.0]
+    motion = carom.simulate(system, q, v, 0.5, LAW, time_step=STEP)
+    assert motion.is_finished
+    assert motion.impacts
+    for impact in motion.impacts:
+        here = system.dynamics(impact.q[0], impact.v[0])
+        added = impact.impulse[-1] - impact.impulse[0]
+        push = here.J_n.T @ added[:, 0] + np.einsum("mtv,mt->v", here.J_t, added[:, 1:])
+        np.testing.assert_allclose(here.M @ (impact.v[-1] - impact.v[0]), push, atol=1e-9)
+    assert min(system.gap(x).min() for x in motion.q) >= GAP

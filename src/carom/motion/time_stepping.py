@@ -17,11 +17,10 @@ from carom.kernels.jit import interpreted
 from carom.kernels.random import stream
 from carom.laws.law import ImpactLaw
 from carom.motion.parts import Impact, Layout
+from carom.motion.step_impacts import LANDED, closing_time, of_contacts, pose_impact
 from carom.motion.step_record import StepRecord
 from carom.motion.stretch import Options
 from carom.motion.time_step import Before, Trial, push_apart, solve_step
-from carom.problem import ImpactProblem
-from carom.systems.planar import PlanarSystem
 from carom.systems.system import Dynamics, System
 from carom.typing import BoolArray, FloatArray, IntArray
 
@@ -33,16 +32,12 @@ CLOSE = 1e-4
 """Gap up to which contacts are looked after while others are pushed apart [m]."""
 MOST_PUSHES = 4
 """Number of Newton steps that push bodies apart."""
-LANDED = 1e-9
-"""Largest gap at the moment that counts as that of a collision [m]."""
 HIDDEN = 1e-9
 """Way within a step below which a contact at rest may approach [m]."""
 ROUNDING = 1e-14
 """Share of the energy at hand that is rounding."""
 SLIPS = 1e-9
 """Slip as a share of the largest velocity from which on a contact slides."""
-MOST_TRIES = 60
-"""Number of looks for the moment of a collision."""
 
 draw_key = interpreted(stream)
 
@@ -288,23 +283,7 @@ class Stepping:
 
     def _land(self, trial: Trial, theta: float, h: float, which: IntArray) -> None:
         """Go to the moment in which the first of some contacts closes."""
-        low, high, above = 0.0, h, math.inf
-        # Regula falsi, with the weight of an end that stays halved (Illinois).
-        below = self._lowest(trial, theta, h, h, which)
-        tau, side = h, 0
-        for _ in range(MOST_TRIES):
-            tau = 0.5 * (low + high)
-            if above < math.inf:
-                tau = low + (high - low) * above / (above - below)
-            gap = self._lowest(trial, theta, h, tau, which)
-            if abs(gap) <= LANDED or high - low <= 1e-14 * h:
-                break
-            if gap > 0.0:
-                low, above = tau, gap
-                below, side = (0.5 * below, 1) if side == 1 else (below, 1)
-            else:
-                high, below = tau, gap
-                above, side = (0.5 * above, -1) if side == -1 else (above, -1)
+        tau = closing_time(lambda tau: self._lowest(trial, theta, h, tau, which), h)
         end = self._end(trial, theta, h, tau)
         self._accept(trial, end, h, tau, theta)
 
@@ -317,7 +296,7 @@ class Stepping:
         """Let the law resolve the impact at this state; return whether it did."""
         near = max(self.gap_tolerance, -float(self.here.phi.min()))
         try:
-            problem = self._problem(near)
+            problem = pose_impact(self.system, self.here, self.q, self.v, near)
             if problem.stays:
                 return False
             v, impulse = self.law.draw_end(problem, self._draw_seed())
@@ -326,7 +305,7 @@ class Stepping:
             self.num_closed += 1
             return False
         before, self.num_impacts = self.impulse, self.num_impacts + 1
-        self.impulse = self._with_impulse(problem, impulse)
+        self.impulse = before + of_contacts(problem, impulse, self.system.contacts, self.here)
         kinetic = 0.5 * float(v @ self.here.M @ v)
         potential = self.system.potential_energy(self.q)
         states = {
@@ -343,25 +322,6 @@ class Stepping:
         self.energy = potential + kinetic
         self._forget()
         return True
-
-    def _problem(self, near: float) -> ImpactProblem:
-        if isinstance(self.system, PlanarSystem):
-            return self.system.impact_at(self.here, self.v, near)
-        return self.system.impact_problem(self.q, self.v, near)
-
-    def _with_impulse(self, problem: ImpactProblem, impulse: FloatArray) -> FloatArray:
-        """Return the accrued impulses with those of an impact, along the system's tangents."""
-        after = self.impulse.copy()
-        for k, name in enumerate(problem.contacts):
-            i = self.system.contacts.index(name)
-            after[i, 0] += impulse[k, 0]
-            if impulse.shape[1] == after.shape[1]:
-                after[i, 1:] += impulse[k, 1:]
-            else:
-                # A planar impact of a system in space: its one tangent is a line across two.
-                pull = problem.J_t[k].T @ impulse[k, 1:]
-                after[i, 1:] += np.linalg.lstsq(self.here.J_t[i].T, pull, rcond=1e-9)[0]
-        return after
 
     def _draw_seed(self) -> int:
         self.num_draws += 1
