@@ -170,6 +170,9 @@ def test_simulated_states_have_limits_within_their_tolerance():
     assert impact_problem(model, data).contacts == ("floor/foot", "knee (low)")
     assert impact_problem(model, data, limits=False).contacts == ("floor/foot",)
     assert system.detect_impact(data).contacts == ("floor/foot", "knee (low)")
+    data.qpos[:] = leg.landing("mujoco", 0.2 - 0.03)
+    assert impact_problem(model, data).contacts == ("floor/foot", "knee (low)")
+    assert system.detect_impact(data).contacts == ("floor/foot", "knee (low)")
     # A joint that reaches its limit is an impact by itself.
     data.qpos[:] = leg.configuration("mujoco", 0.85, 0.3, 0.2)
     assert system.detect_impact(data).contacts == ("knee (low)",)

@@ -60,6 +60,7 @@ class MujocoSystem(EngineSystem):
 
     Limits of joints and tendons are contacts without friction, named "knee (low)" and "knee
     (high)", with gaps in radians or metres; of a ball joint it is the angle that it is turned by.
+    They are soft in MuJoCo: for an impact, a joint beyond its limit is at it, however far.
     Equality constraints that are active are kept exactly: connects, welds, joints, tendons.
 
     Modelled: armature, springs, damping, gravity, actuators and applied forces; sliding friction
@@ -332,7 +333,10 @@ class MujocoSystem(EngineSystem):
                 f"gap_tolerance: expected at most the margin of {self.margin:g} m, got "
                 f"{gap_tolerance:g} m; give MujocoSystem a larger margin"
             )
-        return super()._near(here, gap_tolerance)
+        # Limits are soft, and give way by more than contacts do: beyond one is at it.
+        phi = here.phi.copy()
+        phi[self.num_body_contacts :] = np.maximum(0.0, phi[self.num_body_contacts :])
+        return super()._near(here._replace(phi=phi), gap_tolerance)
 
     def _nothing_touches(self, phi: FloatArray, gap_tolerance: float) -> str:
         bodies = self.num_body_contacts
