@@ -17,7 +17,7 @@ from carom.adapters.pinocchio import (
     PinocchioSystem,
     WeldConstraint,
 )
-from tests.reference import tongs
+from tests.reference import four_bar, tongs
 from tests.reference.landings import check_landing
 
 SAME = 1e-9
@@ -356,3 +356,25 @@ def test_an_impact_in_a_simulation_of_mujoco_knows_the_loop():
     assert found.contacts == expected.contacts == ("floor/tip",)
     assert pytest.approx(expected.J, abs=1e-10) == found.J
     assert found.v_pre == pytest.approx(expected.v_pre, abs=1e-10)
+
+
+@pytest.mark.parametrize("lean", [0.3, -0.3])
+def test_a_planar_linkage_of_mujoco_is_that_of_planar_bodies(lean):
+    """The impact is planar though MuJoCo's is in space, and its pin has a row that does nothing."""
+    model = mujoco.MjModel.from_xml_string(four_bar.mjcf())
+    system, planar, q = MujocoSystem(model), four_bar.linkage(), four_bar.pose(lean)
+    v = planar.allowed_velocity(q, np.array([0.2, -1.0, 0.3, 0.4, -0.5, 0.6]))
+    mine, theirs = system.impact_problem(q, v), planar.impact_problem(q, v)
+    assert mine.num_tangents == 1
+    assert mine.contacts == tuple(f"floor/{name}" for name in theirs.contacts)
+    np.testing.assert_allclose(mine.J, theirs.J, atol=SAME)
+    np.testing.assert_allclose(mine.M, theirs.M, atol=SAME)
+    impulses = np.random.default_rng(0).normal(size=(5, 2, 2))
+    through = system.constraint_impulses(q, mine, impulses)
+    expected = planar.constraint_impulses(q, theirs, impulses)
+    assert system.constraints == ("pin (x)", "pin (y)", "pin (z)")
+    assert through[:, [0, 2]] == pytest.approx(expected, abs=SAME)
+    assert np.abs(through[:, 1]).max() < SAME
+    here, there = system.dynamics(q, v), planar.dynamics(q, v)
+    assert here.force == pytest.approx(there.force, abs=1e-6)
+    assert here.bias[:, :2] == pytest.approx(there.bias, abs=1e-6)

@@ -130,3 +130,35 @@ def explicit(places, push, rates=None):
     matrix = np.block([[M, -G.T], [G, np.zeros((8, 8))]])
     found = np.linalg.solve(matrix, np.concatenate([push, target]))
     return found[:12], found[12:]
+
+
+def mjcf(mu=0.5):
+    """Return the linkage as MJCF in the plane of x and z, with the same coordinates."""
+
+    def inertia(name):
+        x, z = CENTRE[name]
+        turn = INERTIA[name]
+        return f'<inertial pos="{x} 0 {z}" mass="{MASS[name]}" diaginertia="{turn} {turn} {turn}"/>'
+
+    # Angles are counter-clockwise as seen from where y points to: about -y.
+    hinge = '<joint name="{}" axis="0 -1 0"/>'
+    feet = "".join(
+        f'<geom name="{name}" size="{RADIUS}" pos="{x} 0 {z}" friction="{mu}"/>'
+        for name, (x, z) in FEET.items()
+    )
+    bottom = (
+        f'<body name="bottom" pos="0 0 {-LONG}">{hinge.format("bottom")}{inertia("bottom")}{feet}'
+        f'<site name="there" pos="{WIDE} 0 0"/></body>'
+    )
+    left = (
+        f'<body name="left" pos="-0.3 0 0">{hinge.format("left")}{inertia("left")}{bottom}</body>'
+    )
+    right = (
+        f'<body name="right" pos="{TOP - 0.3} 0 0">{hinge.format("right")}{inertia("right")}'
+        f'<site name="here" pos="0 0 {-RIGHT}"/></body>'
+    )
+    slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
+    return f"""<mujoco><worldbody>
+      <geom name="floor" type="plane" size="9 9 1" friction="{mu}"/>
+      <body name="top">{slides}{hinge.format("turn")}{inertia("top")}{left}{right}</body>
+    </worldbody><equality><connect name="pin" site1="here" site2="there"/></equality></mujoco>"""
