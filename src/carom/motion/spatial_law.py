@@ -11,6 +11,7 @@ same compiled code as those of planar contacts.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -79,14 +80,15 @@ class SpatialLaw(ContactLaw):
     """Forces and conditions of one choice of modes (m,), at any state, of contacts in space.
 
     `aims` (m, 2) are directions of slip: that in which it begins, and, of one that has begun, that
-    at the start of a step. Slip below `least_slip` has the direction of its aim, and slip that has
-    gone through zero against the aim is continued as if it had not, which a step may do before the
-    moment is known. Where contacts depend on each other, forces have least norm, plus `inner` ones
-    (m, 3) that leave all accelerations of closed contacts as they are.
+    at the start of a step. Slip below `least_slip` [m/s] has the direction of its aim, as all slip
+    while modes are chosen, and slip that has gone through zero against the aim is continued as if
+    it had not, which a step may do before the moment is known. Where contacts depend on each other,
+    forces have least norm, plus `inner` ones (m, 3) that leave all accelerations of closed contacts
+    as they are.
     """
 
     aims: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
-    least_slip: float = 0.5 * LEAST_SLIP
+    least_slip: float = math.inf
 
     def directions(self, here: Dynamics, v: FloatArray) -> FloatArray:
         """Return the directions of slip (m, 2), and of the first tangent where there is none."""
@@ -144,7 +146,8 @@ class SpatialLaw(ContactLaw):
     def settled(self, here: Dynamics, v: FloatArray, *, centered: bool) -> ContactLaw:
         found = self.judge(here, v)
         is_needed = centered or (found.margins[self._closed] < 0.0).any()
-        return self._deepened(here, v, found) if found.is_dependent and is_needed else self
+        law = self._deepened(here, v, found) if found.is_dependent and is_needed else self
+        return replace(law, least_slip=0.5 * LEAST_SLIP)
 
     def project(self, here: Dynamics, v: FloatArray) -> FloatArray:
         """Return the velocity nearest to v, by energy, at which closed contacts are at rest.

@@ -54,6 +54,7 @@ class SpatialStretch(Stretch):
     ) -> None:
         """Take over the state at the start: time t, and q, v and impulses in y."""
         self.is_careful, self.is_too_far, self.rest_speed = False, False, 0.0
+        self.has_slid = ~law.resting[law.sliding]
         super().__init__(system, law, layout, t, y)
 
     def rates(self, t: float, y: FloatArray) -> FloatArray:
@@ -117,6 +118,7 @@ class SpatialStretch(Stretch):
         self._aim(y)
         if solver.status != "running":
             return solver, y
+        self.is_over = self._rests(float(solver.t), y)
         is_implicit = isinstance(solver, Radau)
         share = 1.0 if is_implicit else SLACK
         if options.method == "DOP853" and self._is_stiff(float(solver.t), y, share) != is_implicit:
@@ -124,6 +126,18 @@ class SpatialStretch(Stretch):
         solver.y = y
         self._limit(solver, options)
         return solver, y
+
+    def _rests(self, t: float, y: FloatArray) -> bool:
+        """Return whether slip that gets less counts as rest, where its direction is rounding."""
+        if not len(self.sliding):
+            return False
+        q, v, _ = self.layout.unpack(y)
+        here = self.system.dynamics(q, v, t)
+        _, least = slip_and_rest(here, v, self.rest_speed, STILL)
+        size, _, growth, _ = self._slip(t, y)
+        is_slow = size <= least[self.sliding]
+        self.has_slid |= ~is_slow
+        return bool((is_slow & self.has_slid & (growth < 0.0)).any())
 
     def _aim(self, y: FloatArray) -> None:
         """Let aims be the directions of slip at the start of a step."""
@@ -152,7 +166,7 @@ class SpatialStretch(Stretch):
         flat = J.reshape(-1, J.shape[2])
         mobility = (flat * np.linalg.solve(here.M, flat.T).T).sum(axis=1).reshape(-1, 2).sum(axis=1)
         turns = self.law.mu[sliding] * force[sliding, 0] * mobility / np.maximum(size, 1e-300)
-        growth = np.abs((rate * self.law.directions(here, v)[sliding]).sum(axis=1))
+        growth = (rate * self.law.directions(here, v)[sliding]).sum(axis=1)
         return size, np.hypot(*rate.T), growth, turns
 
     def _is_stiff(self, t: float, y: FloatArray, share: float = 1.0) -> bool:
@@ -160,7 +174,7 @@ class SpatialStretch(Stretch):
         if not len(self.sliding) or self.is_careful:
             return False
         size, _, growth, turns = self._slip(t, y)
-        return bool(((turns > STIFF) & (turns * size > share * GRADUAL * growth)).any())
+        return bool(((turns > STIFF) & (turns * size > share * GRADUAL * np.abs(growth))).any())
 
     def _slope(self, t: float, y: FloatArray) -> FloatArray:
         """Return that part of the derivative of the rates which is large: how slip turns."""

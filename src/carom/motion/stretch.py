@@ -150,6 +150,9 @@ def _integrate_planar(
 class Stretch:
     """One segment of any system under way: its differential equation, its events, its record."""
 
+    is_over = False
+    """Whether nothing happens, but there is no use in going on."""
+
     def __init__(
         self, system: System, law: ContactLaw, layout: Layout, t: float, y: FloatArray
     ) -> None:
@@ -211,6 +214,8 @@ class Stretch:
             if event is not None:
                 break
             solver, y = self.go_on(solver, y, options, limits)
+            if self.is_over:
+                break
             seen = self.see(end, y)
         return Ended(np.array(knots), np.array(coefficients), y, num_steps, trouble)
 
