@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 import carom
+from carom.systems import Box, SpatialBody
 
 ROUNDING = 1e-12
 """Compiled code may fuse a product and a sum; nothing else may differ."""
@@ -22,7 +23,12 @@ problem = carom.scenes.load("rocking-block").problem
 outcomes = carom.Routh(num_samples=3, step_impulse=0.3, seed=4, num_threads=1).resolve(problem)
 scene = carom.scenes.load("zeno-block", rate=0.1)
 motion = carom.simulate(scene.system, scene.q, scene.v, 0.2, carom.Sequential())
+from carom.systems import Box, SpatialBody
+box = SpatialBody(Box([0.4, 0.25, 0.3]), mass=2.0, mu=0.3)
+q, v = [0.0, 0.0, 0.16, 1.0, 0.0, 0.0, 0.0], [0.3, 0.1, 0.0, 1.0, 0.0, 0.0]
+steps = carom.simulate(box, q, v, 0.08, carom.Routh(), time_step=4e-3)
 print(json.dumps({
+    "in_space": steps.q.tolist(),
     "v_post": outcomes.v_post.tolist(),
     "num_steps": outcomes.num_steps.tolist(),
     "q": motion.q.tolist(),
@@ -59,3 +65,8 @@ def test_the_block_ends_alike_without_compilation():
     np.testing.assert_allclose(plain["t"], motion.t, rtol=0.0, atol=ROUNDING)
     np.testing.assert_allclose(plain["q"], motion.q, rtol=0.0, atol=ROUNDING)
     assert len(motion.impacts) > 1
+    box = SpatialBody(Box([0.4, 0.25, 0.3]), mass=2.0, mu=0.3)
+    q, v = [0.0, 0.0, 0.16, 1.0, 0.0, 0.0, 0.0], [0.3, 0.1, 0.0, 1.0, 0.0, 0.0]
+    steps = carom.simulate(box, q, v, 0.08, carom.Routh(), time_step=4e-3)
+    np.testing.assert_allclose(plain["in_space"], steps.q, rtol=0.0, atol=1e-9)
+    assert steps.impacts
