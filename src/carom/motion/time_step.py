@@ -18,7 +18,7 @@ from carom.kernels.friction_step import (
 from carom.systems.system import Dynamics, Input
 from carom.typing import FloatArray, IntArray
 
-ACCEPTED, ROUGH = 1e-9, 1e-6
+ACCEPTED, ROUGH = 1e-9, 1e-4
 """Residual of contacts, as a share of the largest velocity, at which they count as solved; and that
 which is taken if nothing better is found, as where many contacts of one body share a load."""
 NOTHING, NO_GAIN = np.empty(0), np.empty((0, 0))

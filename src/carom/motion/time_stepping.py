@@ -159,14 +159,16 @@ class Stepping:
             crossed[which] = False
             if not crossed.any():
                 break
-            fast = crossed & self._is_fast(end)
-            if may_hit and fast.any():
+            fast = crossed & self._is_fast(end) if may_hit else np.zeros_like(crossed)
+            slow = crossed & ~fast & np.isfinite(self.here.phi)
+            if slow.any():
+                # First of all: they might have closed before the others collide.
+                which = np.union1d(which, np.flatnonzero(slow))
+            elif fast.any():
                 self._land(trial, theta, h, np.flatnonzero(fast))
                 return True
-            known = crossed & np.isfinite(self.here.phi)
-            if not known.any():
+            else:
                 break
-            which = np.union1d(which, np.flatnonzero(known))
         self._accept(trial, end, h, h, theta)
         return False
 
