@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from carom.cli import show
 from carom.cli.impact import OPTIONS, looks_like_file, refuse_useless
@@ -178,6 +177,8 @@ def _moving(name: str | None, given: dict[str, Any]) -> Scene:
 
 def _robot(kind: str, given: dict[str, Any]) -> Scene:
     """Return a robot from a file as a scene."""
+    import numpy as np
+
     from carom.scenes import Scene
 
     file = given[kind[2:]]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from carom.cli import show
 from carom.cli.options import Command, json_option
@@ -104,6 +103,8 @@ def _motion() -> None:
 
 
 def _motion_in_space() -> None:
+    import numpy as np
+
     from carom import Routh, simulate
     from carom.kernels.friction_newton import polish, relax
     from carom.systems import Box, SpatialBody
