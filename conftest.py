@@ -47,6 +47,9 @@ EXAMPLES = {
     "carom.outcomes.outcome_set.OutcomeSet": "ppl",
 }
 
+# Where the explorer shows things in space.
+IN_SPACE = (("explorer", "robot.py"), ("explorer", "space.py"))
+
 # Helpers of tests, imported by them.
 collect_ignore = ["tests/reference"]
 
@@ -81,7 +84,8 @@ def rooms(path):
 
 def needs_engine(path):
     """Return whether all in a file needs an engine; single tests have the marker `engines`."""
-    return "adapters" in rooms(path) or path.name in ("test_robots.py", "robot.py")
+    own = rooms(path)
+    return "adapters" in own or path.name == "test_robots.py" or own[-2:] in IN_SPACE
 
 
 def is_missing(path):
