@@ -25,14 +25,14 @@ def test_pictures_are_at_even_times(motion):
     np.testing.assert_allclose(poses[len(poses) // 2, 0, :3, 3], middle[:3], atol=1e-12)
 
 
-@pytest.mark.needs("viser")
+@pytest.mark.engines
 def test_a_page_plays_without_a_server(motion, tmp_path):
     carom.play(motion, save=tmp_path / "box.html")
     text = (tmp_path / "box.html").read_text(encoding="utf-8")
     assert text.lower().lstrip().startswith("<!doctype html>")
 
 
-@pytest.mark.needs("viser")
+@pytest.mark.engines
 def test_the_player_goes_on_and_around(motion):
     from carom.explorer.space import Player
 
