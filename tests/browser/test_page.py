@@ -230,8 +230,10 @@ def test_what_is_reached_and_proved_is_drawn_where_the_set_is_not_exact(page):
     page.select_option("#subject", "disk-stack")
     until(page, "carom.data().state.subject === 'disk-stack' && carom.data().extremes !== null")
     assert not settled(page)["exact"]["complete"]
-    # The large plane shows the normal velocities of A and B.
-    (a_low, a_high), (b_low, b_high) = (row[0] for row in data(page)["extremes"]["table"][:2])
+    # The large plane shows two of the contact velocities: those of A, normal first, then of B.
+    known = [interval for row in data(page)["extremes"]["table"] for interval in row]
+    across, up = data(page)["scene"]["planes"][0]
+    (a_low, a_high), (b_low, b_high) = known[across], known[up]
     figure = page.locator("#planes figure").first
     for k, kind in enumerate(("reached", "proved")):
         drawn = figure.locator(f"rect.{kind}").evaluate(
