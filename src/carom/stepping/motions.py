@@ -46,6 +46,9 @@ VECTORS = 16
 RECORDED = 2**10
 """Number of straight pieces of a drawn motion for which there is room at once."""
 
+MOST_ROUNDS = 1_000_003
+"""Seeds of searches are so many rounds apart."""
+
 
 class Plans(NamedTuple):
     """Plans of motions; see `carom.kernels.motions`."""
@@ -314,8 +317,8 @@ def _no_search(m: int) -> tuple[IntArray, Plans, Population]:
 
 
 def round_seed(seed: int, number: int) -> int:
-    """Return the seed of a round of a search: what rounds draw has nothing in common."""
-    return int(np.random.default_rng([seed, number]).integers(2**53))
+    """Return the seed of a round of a search: no two rounds, of any searches, have the same."""
+    return (seed * MOST_ROUNDS + number) % 2**53
 
 
 def distinct(rows: FloatArray) -> IntArray:
