@@ -210,14 +210,17 @@ class _Way(NamedTuple):
         held = np.flatnonzero(np.repeat(acts & sticks, 3) & (np.arange(3 * len(acts)) % 3 > 0))
         response = np.linalg.pinv(space.A[np.ix_(held, held)], 1e-12)
 
+        normal, limit = impulse.copy(), np.where(slips, -space.mu * impulse[:, 0], 0.0)
+        normal[:, 1:] = 0.0
+
         def force(u: FloatArray) -> FloatArray:
-            t = u.reshape(-1, 3)[:, 1:]
-            f = np.zeros_like(before)
-            f[:, 0] = impulse[:, 0]
-            size = np.maximum(np.linalg.norm(t, axis=1), 1e-300)
-            f[:, 1:] = np.where(slips, -space.mu * impulse[:, 0] / size, 0.0)[:, None] * t
+            # Called thousands of times for one motion: few calls of NumPy.
+            f, t = normal.copy(), u.reshape(-1, 3)
+            size = np.sqrt(t[:, 1] * t[:, 1] + t[:, 2] * t[:, 2])
+            f[:, 1:] = (limit / np.maximum(size, 1e-300))[:, None] * t[:, 1:]
             flat = f.ravel()
-            flat[held] = -response @ (space.A[held] @ flat)
+            if len(held):
+                flat[held] = -response @ (space.A[held] @ flat)
             return flat
 
         # Slip turns at the rate of friction over slip, which explicit steps have to follow.
@@ -225,16 +228,17 @@ class _Way(NamedTuple):
         turning = np.where(acts & slips, pull / np.maximum(np.minimum(*speeds), tol), 0.0).max()
         num_parts = int(min(NUM_PARTS + turning, MOST_PARTS))
         u, total, h = before.ravel(), np.zeros(before.size), 1.0 / num_parts
-        work = np.zeros(len(acts))
+        work, last = np.zeros(len(acts)), force(u)
         for _ in range(num_parts):
-            first = force(u)
+            first = last
             second = force(u + 0.5 * h * space.A @ first)
             third = force(u + 0.5 * h * space.A @ second)
             fourth = force(u + h * space.A @ third)
             part = h / 6.0 * (first + 2.0 * second + 2.0 * third + fourth)
             ends = u, u + space.A @ part
+            last = force(ends[1])
             # Euler and Maclaurin's correction, with the rates of u at both ends.
-            mean = 0.5 * (ends[0] + ends[1]) + h / 12.0 * space.A @ (first - force(ends[1]))
+            mean = 0.5 * (ends[0] + ends[1]) + h / 12.0 * space.A @ (first - last)
             work += h * impulse[:, 0] * mean[::3]
             total, u = total + part, ends[1]
         return cls(slips, u, total.reshape(-1, 3), work)
